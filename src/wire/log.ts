@@ -1,0 +1,169 @@
+import * as z from "zod/mini";
+import { FaultCode, LimitNamed } from "./fault.ts";
+import {
+  Count,
+  Head,
+  Id,
+  Kept,
+  LoggedMessage,
+  MetadataChange,
+  opFields,
+  Update,
+  WireMessage,
+} from "./shapes.ts";
+
+const stateFields = { state: z.optional(Update), metadata: z.optional(z.array(MetadataChange)) };
+
+/** Adds messages after `base` (rules P20–P23). No messages: only state or metadata change, still under the check. */
+export const Append = z.object({
+  type: z.literal("append"),
+  ...opFields,
+  base: Head,
+  messages: z.array(WireMessage),
+  ...stateFields,
+});
+export type Append = z.infer<typeof Append>;
+
+/** A new generation: `keep` and then `messages`, if `base` is still the head (rules P24, P25). */
+export const Replace = z.object({
+  type: z.literal("replace"),
+  ...opFields,
+  base: Head,
+  keep: Kept,
+  messages: z.array(WireMessage),
+  ...stateFields,
+});
+export type Replace = z.infer<typeof Replace>;
+
+/** Changes of the catalog entry, under no check of the head: the last one to arrive wins, leaf by leaf (rule P27). */
+export const Edit = z.object({
+  type: z.literal("edit"),
+  ...opFields,
+  metadata: z.optional(z.array(MetadataChange)),
+  archived: z.optional(z.boolean()),
+  /** How far the actor has read; only ever moves forward. */
+  read: z.optional(z.object({ generation: Count, count: Count })),
+});
+export type Edit = z.infer<typeof Edit>;
+
+export const Delete = z.object({ type: z.literal("delete"), ...opFields });
+export type Delete = z.infer<typeof Delete>;
+
+/** The op is done and durable. The same op gets the same acknowledgement, however late it asks again (rule P14). */
+export const Ack = z.object({
+  type: z.literal("ack"),
+  opId: Id,
+  session: Id,
+  incarnation: Id,
+  /** `applied` now, `known` from before, or `present`: the messages stood there already under their ids. */
+  outcome: z.enum(["applied", "known", "present"]),
+  /** The head this op made; for edits and deletes the head it left alone. */
+  head: Head,
+  /** How many messages of the op end at that head. */
+  added: Count,
+  /** The catalog position of the change (0 when nothing changed now). */
+  seq: Count,
+  /** The session's state cursor after it. */
+  stateCursor: Count,
+});
+export type Ack = z.infer<typeof Ack>;
+
+/** The op left nothing (rule P13). */
+export const Refusal = z.object({
+  type: z.literal("refusal"),
+  opId: Id,
+  session: Id,
+  code: FaultCode,
+  message: z.string(),
+  limit: z.optional(LimitNamed),
+  /** For `conflict`: where the session really stands. */
+  actual: z.optional(z.object({ incarnation: Id, head: Head })),
+  /** For `conflict`: what follows `base.count`, when the base is a prefix of the log and the tail is short. */
+  tail: z.optional(z.array(LoggedMessage)),
+});
+export type Refusal = z.infer<typeof Refusal>;
+
+/** Asks for what is missing after `have` (rule P30); with `generation`, for messages of that archived generation from `from`. */
+export const Pull = z.object({
+  type: z.literal("pull"),
+  id: Id,
+  session: Id,
+  incarnation: z.nullable(Id),
+  have: z.nullable(Head),
+  stateCursor: Count,
+});
+export type Pull = z.infer<typeof Pull>;
+
+export const Page = z.object({
+  type: z.literal("page"),
+  id: Id,
+  session: Id,
+  incarnation: Id,
+  generation: Count,
+  /** Position of the first message here. Below `have.count`: what was held from there on is not this log (rule P31). */
+  start: Count,
+  messages: z.array(LoggedMessage),
+  head: Head,
+  /** More pages follow: ask again from the end of this one. */
+  more: z.boolean(),
+  /** State updates after the asked cursor, with the last page. */
+  state: z.array(Update),
+  stateCursor: Count,
+  /** The relay's log is shorter than what was held, in the same generation and incarnation (rule P33). */
+  behind: z.optional(z.boolean()),
+});
+export type Page = z.infer<typeof Page>;
+
+export const ReadGeneration = z.object({
+  type: z.literal("read-generation"),
+  id: Id,
+  session: Id,
+  incarnation: Id,
+  generation: Count,
+  from: Count,
+});
+export type ReadGeneration = z.infer<typeof ReadGeneration>;
+
+export const GenerationPage = z.object({
+  type: z.literal("generation-page"),
+  id: Id,
+  generation: Count,
+  start: Count,
+  messages: z.array(LoggedMessage),
+  more: z.boolean(),
+});
+export type GenerationPage = z.infer<typeof GenerationPage>;
+
+export const ListGenerations = z.object({
+  type: z.literal("list-generations"),
+  id: Id,
+  session: Id,
+  incarnation: Id,
+});
+export type ListGenerations = z.infer<typeof ListGenerations>;
+
+export const GenerationEntry = z.object({
+  generation: Count,
+  count: Count,
+  /** ISO time of the replace that ended it. Absent for the current one. */
+  replacedAt: z.optional(z.string()),
+  /** The op that made it. Absent for generation 0. */
+  opId: z.optional(Id),
+});
+export type GenerationEntry = z.infer<typeof GenerationEntry>;
+
+export const Generations = z.object({
+  type: z.literal("generations"),
+  id: Id,
+  generations: z.array(GenerationEntry),
+});
+export type Generations = z.infer<typeof Generations>;
+
+/** The answer to a request that cannot be met (rule P34). */
+export const NotAnswered = z.object({
+  type: z.literal("not-answered"),
+  id: Id,
+  code: FaultCode,
+  message: z.string(),
+});
+export type NotAnswered = z.infer<typeof NotAnswered>;
