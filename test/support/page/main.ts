@@ -1,0 +1,20 @@
+// What an application would import, put where a test outside the browser can reach it.
+import { Dexie } from "dexie";
+import * as holdfast from "holdfast";
+import * as testing from "holdfast/testing";
+import { WebsocketProvider } from "y-websocket";
+import * as yjs from "yjs";
+
+const libraries = { holdfast, testing, yjs, Dexie, WebsocketProvider };
+
+declare global {
+  interface Window {
+    /** The public doors and the stock libraries, set once the page has loaded. */
+    libraries: typeof libraries;
+    holdfast: typeof holdfast;
+  }
+}
+
+window.libraries = libraries;
+window.holdfast = holdfast;
+document.documentElement.dataset.ready = "true";
