@@ -70,6 +70,8 @@ interface OpBase {
   readonly at: string;
   readonly state?: OpState | undefined;
   readonly metadata?: readonly MetadataChange[] | undefined;
+  /** How many of its messages stand in the confirmed log already, when a page ended inside the op. */
+  readonly landed?: number | undefined;
 }
 
 /** `expected` null: stands wherever the log ends (rebase). A head: refused when that is not the head any more. */
@@ -87,6 +89,7 @@ export interface CheckpointOp extends OpBase {
   readonly kind: "checkpoint";
   readonly expected: Head;
   readonly keep: Kept;
+  readonly keepLastId: string | null;
   readonly carried: readonly JsonObject[];
   readonly messages: readonly JsonObject[];
 }
@@ -96,6 +99,8 @@ export interface ReplaceOp extends OpBase {
   readonly kind: "replace";
   readonly expected: Head | null;
   readonly keep: Kept;
+  /** Id of the last kept message: with no `messages`, the id its log will end in. */
+  readonly keepLastId: string | null;
   readonly messages: readonly JsonObject[];
 }
 

@@ -2,27 +2,27 @@ import * as z from "zod/mini";
 
 /**
  * Every refusal there is. `close` is the WebSocket code when the refusal ends a connection or channel;
- * `then` says what the refused side does: `retry` later unchanged, `rebase` on what it is told, `fix` (never
+ * `remedy` says what the refused side does: `retry` later unchanged, `rebase` on what it is told, `fix` (never
  * resend as it is), `reauthenticate`, or `stop`.
  */
 export const FAULTS = {
-  unauthenticated: { close: 4401, then: "reauthenticate" },
-  forbidden: { close: 4403, then: "stop" },
-  deleted: { close: 4404, then: "fix" },
-  "unknown-session": { close: 4404, then: "fix" },
-  version: { close: 4409, then: "stop" },
-  malformed: { close: 4400, then: "fix" },
-  "too-large": { close: 4413, then: "fix" },
-  conflict: { close: null, then: "rebase" },
-  overlap: { close: null, then: "fix" },
-  "op-reused": { close: null, then: "fix" },
-  "duplicate-id": { close: null, then: "fix" },
-  "invalid-state": { close: 4422, then: "fix" },
-  "limit-reached": { close: 4429, then: "fix" },
-  "try-again": { close: 1013, then: "retry" },
+  unauthenticated: { close: 4401, remedy: "reauthenticate" },
+  forbidden: { close: 4403, remedy: "stop" },
+  deleted: { close: 4404, remedy: "fix" },
+  "unknown-session": { close: 4404, remedy: "fix" },
+  version: { close: 4409, remedy: "stop" },
+  malformed: { close: 4400, remedy: "fix" },
+  "too-large": { close: 4413, remedy: "fix" },
+  conflict: { close: null, remedy: "rebase" },
+  overlap: { close: null, remedy: "fix" },
+  "op-reused": { close: null, remedy: "fix" },
+  "duplicate-id": { close: null, remedy: "fix" },
+  "invalid-state": { close: 4422, remedy: "fix" },
+  "limit-reached": { close: 4429, remedy: "fix" },
+  "try-again": { close: 1013, remedy: "retry" },
 } as const satisfies Record<
   string,
-  { close: number | null; then: "retry" | "rebase" | "fix" | "reauthenticate" | "stop" }
+  { close: number | null; remedy: "retry" | "rebase" | "fix" | "reauthenticate" | "stop" }
 >;
 
 export type FaultCode = keyof typeof FAULTS;
