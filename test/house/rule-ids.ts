@@ -1,0 +1,44 @@
+// The rules whose tests this repository owes, by id. The protocol's (P…) are read from src/wire/PROTOCOL.md itself.
+const count = (letter: string, last: number): string[] =>
+  Array.from({ length: last }, (_, index) => `${letter}${index + 1}`);
+
+/** Parity: data, messages, invocation, session, stores. */
+export const parityIds: readonly string[] = [
+  ...count("D", 4),
+  ...count("M", 9),
+  ...count("I", 12),
+  ...count("S", 16),
+  ...count("T", 8),
+];
+
+/** What must always hold. */
+export const holdIds: readonly string[] = count("H", 12);
+
+/** Cases that broke elsewhere, all of them, and those that have their test by now. */
+export const caseIds: readonly string[] = count("C", 63);
+export const testedCaseIds: readonly string[] = [
+  "C1",
+  "C2",
+  "C5",
+  "C9",
+  "C10",
+  "C15",
+  "C16",
+  "C17",
+  "C18",
+  "C19",
+  "C20",
+  "C21",
+  "C22",
+  "C23",
+  "C24",
+  "C25",
+  "C27",
+  "C28",
+  "C29",
+  "C30",
+  "C36",
+  "C49",
+  "C61",
+  "C63",
+];
