@@ -1,0 +1,44 @@
+import { type Content, isBlock, type ToolResultContent } from "./content.ts";
+import type { JsonValue } from "./json.ts";
+import { type Message, rebuildMessage } from "./message.ts";
+
+/**
+ * The message without its reasoning blocks, those inside tool results included; the same object when it has none (M6).
+ * Content may be empty afterwards.
+ */
+export function withoutReasoning(message: Message): Message {
+  const content = open(message.content);
+  return content === message.content
+    ? message
+    : rebuildMessage(message, { content: content as readonly Content[] });
+}
+
+type Item = Content | JsonValue;
+
+/** The same array when nothing in it had to go. */
+function open(items: readonly Item[]): readonly Item[] {
+  let changed = false;
+  const kept: Item[] = [];
+  for (const item of items) {
+    if (!isBlock(item)) {
+      kept.push(item);
+      continue;
+    }
+    if (item.type === "reasoning") {
+      changed = true;
+      continue;
+    }
+    const inner = item.type === "tool_result" ? openResult(item.content) : undefined;
+    if (item.type === "tool_result" && inner !== undefined && inner !== item.content) {
+      changed = true;
+      kept.push(Object.freeze({ ...item, content: inner }));
+    } else {
+      kept.push(item);
+    }
+  }
+  return changed ? Object.freeze(kept) : items;
+}
+
+function openResult(content: ToolResultContent): ToolResultContent {
+  return Array.isArray(content) ? open(content) : content;
+}
