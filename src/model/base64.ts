@@ -1,13 +1,16 @@
-// A multiple of three bytes, so that pieces join without padding; small enough for a spread of arguments.
-const CHUNK_BYTES = 3 * 8192;
-
 /** Bytes as base64, standard alphabet, padded. */
 export function encodeBase64(bytes: Uint8Array): string {
-  let text = "";
-  for (let from = 0; from < bytes.length; from += CHUNK_BYTES) {
-    text += btoa(String.fromCharCode(...bytes.subarray(from, from + CHUNK_BYTES)));
+  const text = new Uint8Array(Math.ceil(bytes.length / 3) * 4);
+  let at = 0;
+  for (let from = 0; from < bytes.length; from += 3) {
+    const three = (byteAt(bytes, from) << 16) | (byteAt(bytes, from + 1) << 8) | byteAt(bytes, from + 2);
+    text[at] = DIGITS.charCodeAt(three >>> 18);
+    text[at + 1] = DIGITS.charCodeAt((three >>> 12) & 63);
+    text[at + 2] = from + 1 < bytes.length ? DIGITS.charCodeAt((three >>> 6) & 63) : PAD;
+    text[at + 3] = from + 2 < bytes.length ? DIGITS.charCodeAt(three & 63) : PAD;
+    at += 4;
   }
-  return text;
+  return new TextDecoder().decode(text);
 }
 
 /**
@@ -36,13 +39,18 @@ export function decodeBase64(text: string): Uint8Array | undefined {
   return (held & ((1 << bits) - 1)) === 0 ? bytes : undefined;
 }
 
+const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+const PAD = "=".charCodeAt(0);
 let table: Uint8Array | undefined;
 
 function alphabet(): Uint8Array {
   if (table === undefined) {
     table = new Uint8Array(256).fill(0xff);
-    const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (let value = 0; value < digits.length; value += 1) table[digits.charCodeAt(value)] = value;
+    for (let value = 0; value < DIGITS.length; value += 1) table[DIGITS.charCodeAt(value)] = value;
   }
   return table;
+}
+
+function byteAt(bytes: Uint8Array, index: number): number {
+  return bytes[index] ?? 0;
 }

@@ -70,5 +70,6 @@ function sameBytes(a: Content, b: Content): boolean {
   const right = bytesOf(b);
   if (left === right) return true;
   if (left === undefined || right === undefined || left.length !== right.length) return false;
-  return left.every((byte, index) => byte === right[index]);
+  for (let index = 0; index < left.length; index += 1) if (left[index] !== right[index]) return false;
+  return true;
 }

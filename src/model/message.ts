@@ -12,7 +12,7 @@ import {
 } from "./json.ts";
 import { type Form, readContent } from "./read-content.ts";
 import { serializeContent } from "./serialize-content.ts";
-import { parseTimestamp } from "./timestamp.ts";
+import { isTimestamp } from "./timestamp.ts";
 
 /** Who speaks (M1). */
 export type Role = "system" | "developer" | "user" | "assistant" | "tool";
@@ -146,6 +146,6 @@ function readMetadata(metadata: unknown, path: string): JsonObject {
 }
 
 function readTimestamp(value: unknown, path: string): string {
-  if (typeof value === "string" && parseTimestamp(value) !== undefined) return value;
+  if (typeof value === "string" && isTimestamp(value)) return value;
   throw invalidInput(path, "must be a time, as 2026-01-31T09:30:00.000Z");
 }

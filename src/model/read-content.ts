@@ -63,7 +63,11 @@ function readPiece(value: unknown, path: string, reading: Reading): Content {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw invalidInput(path, `must be a content block, not ${nameOf(value)}`);
   }
-  return readBlock(value as Fields, path, reading);
+  return readBlock(fieldsOf(value), path, reading);
+}
+
+function fieldsOf(value: object): Fields {
+  return value as Fields;
 }
 
 function readBlock(block: Fields, path: string, reading: Reading): Content {
@@ -147,7 +151,7 @@ function readResult(content: unknown, path: string, reading: Reading): ToolResul
     const itemPath = `${path}[${index}]`;
     items.push(
       isBlock(item)
-        ? readBlock(item as Fields, itemPath, inner)
+        ? readBlock(fieldsOf(item), itemPath, inner)
         : freezeJson(copyJson(item, itemPath, inner.depth)),
     );
   }

@@ -1,20 +1,21 @@
-const SHAPE = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.\d+)?(?:Z|[+-](\d{2}):(\d{2}))$/;
+const SHAPE =
+  /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /**
- * The time that `YYYY-MM-DDTHH:MM:SS[.fraction](Z|±HH:MM)` names, to the millisecond; undefined for any other text and
- * for a day or an hour that does not exist. `Date` alone would read "1" as a year and move 30 February into March.
+ * Whether text is `YYYY-MM-DDTHH:MM:SS[.fraction](Z|±HH:MM)` of a time that exists. `Date` alone would read "1" as a
+ * year and move 30 February into March.
  */
+export function isTimestamp(text: string): boolean {
+  if (!SHAPE.test(text)) return false;
+  const day = Number(text.slice(8, 10));
+  return day <= 28 || day <= daysIn(Number(text.slice(0, 4)), Number(text.slice(5, 7)));
+}
+
+/** The time that such text names, to the millisecond; undefined for any other text. */
 export function parseTimestamp(text: string): Date | undefined {
-  const parts = SHAPE.exec(text);
-  if (parts === null) return undefined;
-  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0, zoneHour = 0, zoneMinute = 0] = parts
-    .slice(1)
-    .map((part) => Number(part ?? 0));
-  const inRange = hour <= 23 && minute <= 59 && second <= 59 && zoneHour <= 23 && zoneMinute <= 59;
-  if (!inRange || month < 1 || month > 12 || day < 1 || day > daysIn(year, month)) return undefined;
+  if (!isTimestamp(text)) return undefined;
   // Engines need not read more than three digits of a fraction.
-  const date = new Date(text.replace(/(\.\d{3})\d+/, "$1"));
-  return Number.isNaN(date.getTime()) ? undefined : date;
+  return new Date(text.replace(/(\.\d{3})\d+/, "$1"));
 }
 
 function daysIn(year: number, month: number): number {
