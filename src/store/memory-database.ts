@@ -95,6 +95,7 @@ export class MemoryDatabase<Rows> implements LocalDatabase<Rows> {
     const transaction = new MemoryTransaction<Rows>(this.#images(tables));
     try {
       const result = await this.#unlessAborted(work(transaction));
+      if (this.#ended !== undefined && !this.#ended.commits) throw this.#gone();
       this.#disk.commit(transaction.end());
       return result;
     } finally {
