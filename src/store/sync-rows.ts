@@ -14,8 +14,12 @@ export interface SessionRow {
   readonly metadata: JsonObject;
   readonly archived: boolean;
   readonly read: Revision;
+  /** The beginning of the last confirmed message's text. */
+  readonly preview: string;
   /** What the catalog last told. Differs from `head` while a pull is due. */
   readonly remote: { readonly head: Head; readonly stateCursor: number };
+  /** The catalog position of the last change that is held here. */
+  readonly seq: number;
   /** ISO time of the last change, ours or the relay's; for display and the catalog's order. */
   readonly updatedAt: string;
   /** Confirmed and the outbox's ops over it, kept with every write of either. */
@@ -123,6 +127,8 @@ export interface RejectedRow {
   readonly reason: string;
   readonly message: string;
   readonly at: string;
+  /** For a conflict: where the session stood. */
+  readonly actual?: Head | undefined;
   readonly op: PendingOp;
 }
 

@@ -1,0 +1,156 @@
+import type { JsonObject } from "../model/json.ts";
+import { applyMetadata } from "../wire/metadata.ts";
+import type { LoggedMessage } from "../wire/shapes.ts";
+import type { Writer } from "./database.ts";
+import { appendMessages, copyPrefix, readMessages, truncateLog } from "./log-rows.ts";
+import { preview } from "./preview.ts";
+import type { PendingOp, SessionRow, SyncRows } from "./sync-rows.ts";
+
+/** A piece of a session's log as the relay tells it: in a page, a push or a conflict's tail. */
+export interface LogPiece {
+  readonly generation: number;
+  readonly start: number;
+  readonly messages: readonly LoggedMessage[];
+  /** The relay says that what was held from `start` on is not its log (rules P31, P33). Only an answer to a pull can. */
+  readonly breaks: boolean;
+}
+
+/** What became of a piece: the row to store, the ops it settled, and what had to make way. */
+export interface Landing {
+  readonly row: SessionRow;
+  readonly confirmed: readonly PendingOp[];
+  /** The piece does not continue what is held: a pull is due. */
+  readonly gap: boolean;
+  /** Confirmed messages that the relay's log, at the same generation, does not have (rules P31, P33). */
+  readonly displaced: readonly JsonObject[];
+}
+
+/**
+ * Lets a piece of the relay's log become confirmed here: what is held already is recognised by its ids, own ops by
+ * their op ids, a new generation archives the one before.
+ */
+export async function landPiece(
+  tx: Writer<SyncRows>,
+  row: SessionRow,
+  ops: readonly PendingOp[],
+  piece: LogPiece,
+  at: string,
+): Promise<Landing> {
+  const nothing = { row, confirmed: [], displaced: [] };
+  if (piece.generation < row.head.generation) return { ...nothing, gap: false };
+  if (piece.start > row.head.count) return { ...nothing, gap: true };
+  if (piece.generation > row.head.generation) {
+    const switched = await switchGeneration(tx, row, { generation: piece.generation, keep: piece.start }, at);
+    return { ...(await landNew(tx, switched, ops, piece.messages)), gap: false, displaced: [] };
+  }
+  const held = await readMessages(tx, row.id, {
+    generation: row.head.generation,
+    from: piece.start,
+    to: row.head.count,
+  });
+  const same = commonIds(held, piece.messages);
+  const fresh = piece.messages.slice(same);
+  if (same < Math.min(held.length, piece.messages.length) && !piece.breaks) return { ...nothing, gap: true };
+  if (!piece.breaks || same === held.length) {
+    return { ...(await landNew(tx, row, ops, fresh)), gap: false, displaced: [] };
+  }
+  const count = piece.start + same;
+  await truncateLog(tx, row.id, { generation: row.head.generation, count });
+  const cut = await withHead(tx, row, { generation: row.head.generation, count });
+  return {
+    ...(await landNew(tx, cut, ops, fresh)),
+    gap: false,
+    displaced: held.slice(same).filter((message) => message !== undefined),
+  };
+}
+
+/** Begins a new generation here, with the first messages of the present one; that stays readable as an archive. */
+export async function switchGeneration(
+  tx: Writer<SyncRows>,
+  row: SessionRow,
+  to: { readonly generation: number; readonly keep: number; readonly of?: number },
+  at: string,
+): Promise<SessionRow> {
+  const { generation, count } = row.head;
+  await tx.put("generations", { session: row.id, generation, count, replacedAt: at });
+  await copyPrefix(tx, row.id, { from: to.of ?? generation, to: to.generation, count: to.keep });
+  return withHead(tx, row, { generation: to.generation, count: to.keep });
+}
+
+/** Adds messages at the end of the confirmed log. */
+export async function extendLog(
+  tx: Writer<SyncRows>,
+  row: SessionRow,
+  messages: readonly JsonObject[],
+): Promise<SessionRow> {
+  const last = messages.at(-1);
+  if (last === undefined) return row;
+  const { generation, count } = row.head;
+  await appendMessages(tx, row.id, { generation, count }, messages);
+  const head = { generation, count: count + messages.length, lastId: String(last.id) };
+  return { ...row, head, preview: preview(last) };
+}
+
+/** The op is the relay's now: out of the outbox, with what it changed beside the log. The log is the caller's to move. */
+export async function settleOp(tx: Writer<SyncRows>, row: SessionRow, op: PendingOp): Promise<SessionRow> {
+  await tx.delete("outbox", [op.session, op.n]);
+  if (op.state !== undefined) await addStateUpdate(tx, op.session, op.state.update, true);
+  return op.metadata === undefined ? row : { ...row, metadata: applyMetadata(row.metadata, op.metadata) };
+}
+
+/** Stores one update of a session's document and tells its number. */
+export async function addStateUpdate(
+  tx: Writer<SyncRows>,
+  session: string,
+  update: Uint8Array,
+  durable: boolean,
+): Promise<number> {
+  const last = (await tx.list("state", { prefix: [session], reverse: true, limit: 1 }))[0];
+  const n = (last?.n ?? 0) + 1;
+  await tx.put("state", { session, n, update, durable });
+  return n;
+}
+
+async function landNew(
+  tx: Writer<SyncRows>,
+  row: SessionRow,
+  ops: readonly PendingOp[],
+  logged: readonly LoggedMessage[],
+): Promise<{ row: SessionRow; confirmed: readonly PendingOp[] }> {
+  let next = await extendLog(
+    tx,
+    row,
+    logged.map(({ message }) => message as JsonObject),
+  );
+  const landed = new Map<string, number>();
+  for (const { opId } of logged) landed.set(opId, (landed.get(opId) ?? 0) + 1);
+  const confirmed: PendingOp[] = [];
+  for (const op of ops) {
+    const now = landed.get(op.opId);
+    if (now === undefined || op.kind === "edit" || op.kind === "delete") continue;
+    const total = (op.landed ?? 0) + now;
+    if (total < op.messages.length) await tx.put("outbox", { ...op, landed: total });
+    else {
+      next = await settleOp(tx, next, op);
+      confirmed.push(op);
+    }
+  }
+  return { row: next, confirmed };
+}
+
+async function withHead(
+  tx: Writer<SyncRows>,
+  row: SessionRow,
+  { generation, count }: { readonly generation: number; readonly count: number },
+): Promise<SessionRow> {
+  const last =
+    count === 0 ? undefined : (await readMessages(tx, row.id, { generation, from: count - 1, to: count }))[0];
+  const head = { generation, count, lastId: last === undefined ? null : String(last.id) };
+  return { ...row, head, preview: last === undefined ? "" : preview(last) };
+}
+
+function commonIds(held: readonly (JsonObject | undefined)[], told: readonly LoggedMessage[]): number {
+  let same = 0;
+  while (same < held.length && same < told.length && held[same]?.id === told[same]?.message.id) same += 1;
+  return same;
+}
