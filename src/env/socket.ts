@@ -1,6 +1,7 @@
-/** One open or opening socket. Sending on a closed socket is ignored, as browsers do. */
+/** One open or opening socket. Sending before it is open or after it is closed is ignored. Nothing here throws. */
 export interface Socket {
   send(data: string | Uint8Array): void;
+  /** Asks for the end; `closed` follows, where the other side is out of reach only after a long while. */
   close(code?: number, reason?: string): void;
   /** Bytes handed to `send` that have not left yet. */
   readonly bufferedBytes: number;
