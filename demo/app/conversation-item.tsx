@@ -1,0 +1,89 @@
+import type { SessionEntry } from "holdfast";
+import type { SessionActions } from "holdfast/react";
+import type { KeyboardEvent, ReactNode } from "react";
+import { shortLabel } from "./dates.ts";
+import { ClockIcon } from "./icons.tsx";
+import { Menu } from "./menu.tsx";
+import { withoutMarks } from "./message-text.ts";
+import { RenameField } from "./rename-field.tsx";
+import { hrefOf } from "./route.ts";
+import { titleOf } from "./title.ts";
+
+interface ConversationItemProps {
+  readonly entry: SessionEntry;
+  readonly now: Date;
+  readonly open: boolean;
+  readonly tabStop: boolean;
+  readonly renaming: boolean;
+  readonly actions: SessionActions;
+  readonly onRename: (on: boolean) => void;
+  readonly onDelete: () => void;
+}
+
+export function ConversationItem(props: ConversationItemProps): ReactNode {
+  const { entry, now, open, tabStop, renaming, actions, onRename, onDelete } = props;
+  const title = titleOf(entry);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "F2") onRename(true);
+    else if (event.key === "Delete") onDelete();
+    else return;
+    event.preventDefault();
+  };
+  if (renaming) {
+    return (
+      <li className="conversation renaming">
+        <RenameField
+          title={title}
+          onDone={(chosen) => {
+            onRename(false);
+            if (chosen !== undefined) void actions.rename(entry.id, chosen);
+          }}
+        />
+      </li>
+    );
+  }
+  return (
+    <li className="conversation" data-unread={entry.unread > 0 && !open}>
+      <a
+        href={hrefOf({ kind: "conversation", id: entry.id })}
+        aria-current={open ? "page" : undefined}
+        tabIndex={tabStop ? 0 : -1}
+        onKeyDown={onKeyDown}
+      >
+        <span className="conversation-title">{title}</span>
+        <time className="conversation-time" dateTime={entry.updatedAt}>
+          {shortLabel(entry.updatedAt, now)}
+        </time>
+        <span className="conversation-preview">
+          {entry.preview === "" ? "No messages" : withoutMarks(entry.preview)}
+        </span>
+        <span className="conversation-marks">
+          {entry.pending > 0 && (
+            <span className="conversation-pending" title={`${entry.pending} waiting to be sent`}>
+              <ClockIcon />
+              <span className="visually-hidden">{entry.pending} waiting to be sent</span>
+            </span>
+          )}
+          {entry.unread > 0 && !open && (
+            <span className="badge">
+              {entry.unread > 99 ? "99+" : entry.unread}
+              <span className="visually-hidden"> unread</span>
+            </span>
+          )}
+        </span>
+      </a>
+      <Menu
+        label={`Actions for ${title}`}
+        tabStop={tabStop}
+        items={[
+          { label: "Rename", keys: "F2", act: () => onRename(true) },
+          {
+            label: entry.archived ? "Move back to the list" : "Archive",
+            act: () => void actions.archive(entry.id, !entry.archived),
+          },
+          { label: "Delete…", keys: "Del", tone: "danger", act: onDelete },
+        ]}
+      />
+    </li>
+  );
+}
