@@ -1,0 +1,19 @@
+import type { RelayFrame } from "../wire/frames.ts";
+import type { Welcome } from "../wire/hello.ts";
+
+/** What a relay says once it has welcomed the client, apart from what the link itself answers for. */
+export type LinkFrame = Exclude<RelayFrame, { readonly type: "welcome" | "fault" | "pong" }>;
+
+/** `too-large`: over the limit that the relay named; it must never be sent as it is (P10). */
+export type Sending = "sent" | "offline" | "too-large";
+
+export interface LinkEvents {
+  /** Frames can be sent, from inside this call on. */
+  online(welcome: Welcome): void;
+  frame(frame: LinkFrame): void;
+  binary(channel: number, message: Uint8Array): void;
+  /** What was sent may or may not have arrived; no frame of that connection follows. */
+  offline(): void;
+  /** `status` tells something else. */
+  statusChanged(): void;
+}
