@@ -7,7 +7,7 @@ import { type Message, rebuildMessage } from "./message.ts";
  * Content may be empty afterwards.
  */
 export function withoutReasoning(message: Message): Message {
-  const content = open(message.content);
+  const content = withoutReasoningIn(message.content);
   return content === message.content
     ? message
     : rebuildMessage(message, { content: content as readonly Content[] });
@@ -15,8 +15,8 @@ export function withoutReasoning(message: Message): Message {
 
 type Item = Content | JsonValue;
 
-/** The same array when nothing in it had to go. */
-function open(items: readonly Item[]): readonly Item[] {
+/** Content, or the items of a tool's result, without reasoning; the same array when nothing in it had to go. */
+export function withoutReasoningIn(items: readonly Item[]): readonly Item[] {
   let changed = false;
   const kept: Item[] = [];
   for (const item of items) {
@@ -40,5 +40,5 @@ function open(items: readonly Item[]): readonly Item[] {
 }
 
 function openResult(content: ToolResultContent): ToolResultContent {
-  return Array.isArray(content) ? open(content) : content;
+  return Array.isArray(content) ? withoutReasoningIn(content) : content;
 }
