@@ -37,8 +37,11 @@ export function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
   node.forEachChild((child) => walk(child, visit));
 }
 
-/** Everything a file imports: values, types, re-exports, `import()` of both kinds. Our own files as paths from the root. */
-export function importsOf(path: string, text?: string): string[] {
+/**
+ * Everything a file imports: values, types, re-exports, `import()` of both kinds. Our own files as paths from the root.
+ * With `values`, only what is still there when types are gone.
+ */
+export function importsOf(path: string, text?: string, only?: "values"): string[] {
   const found = new Set<string>();
   walk(parseSource(path, text), (node) => {
     let from: ts.Node | undefined;
@@ -47,9 +50,15 @@ export function importsOf(path: string, text?: string): string[] {
     else if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
       from = node.arguments[0];
     if (from === undefined || !ts.isStringLiteralLike(from)) return;
+    if (only === "values" && isTypeOnly(node)) return;
     found.add(
       from.text.startsWith(".") ? relative(root, resolve(root, dirname(path), from.text)) : from.text,
     );
   });
   return [...found];
+}
+
+function isTypeOnly(node: ts.Node): boolean {
+  if (ts.isImportDeclaration(node)) return node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+  return ts.isImportTypeNode(node) || (ts.isExportDeclaration(node) && node.isTypeOnly);
 }
