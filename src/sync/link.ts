@@ -127,7 +127,6 @@ export class Link {
       case "online":
       case "offline":
         this.#dispatch({ type: "page", signal });
-        this.#tellStatus();
         break;
       case "visible":
       case "resume":
@@ -151,13 +150,14 @@ export class Link {
         const { state, effects } = step(this.#state, next, this.#options.env.clock.now());
         const before = this.#state;
         this.#state = state;
-        // First of all nobody may send on what is over, whoever hears of it first.
+        // Before anybody hears of it: nobody may send on what is over, and the status already says so.
         if (state.phase !== "online") this.#welcome = undefined;
+        const news = this.#renewStatus();
         for (const effect of effects) this.#perform(effect);
         if (before.phase !== state.phase) {
           this.#options.env.reporter.report("info", "link.phase", { from: before.phase, to: state.phase });
         }
-        if (before !== state) this.#tellStatus();
+        if (news) this.#tell((watcher) => watcher.statusChanged?.());
       }
     } finally {
       this.#stepping = false;
@@ -288,13 +288,13 @@ export class Link {
     for (const watcher of this.#watchers) watcher.binary?.(frame.channel, frame.message);
   }
 
-  #tellStatus(): void {
+  #renewStatus(): boolean {
     const link = linkStatus(this.#state, this.#options.env.page.online);
     const { trouble } = this.#state;
-    if (link === this.#status.link && trouble === this.#trouble) return;
+    if (link === this.#status.link && trouble === this.#trouble) return false;
     this.#trouble = trouble;
     this.#status = { link, lastError: trouble === undefined ? undefined : errorOfTrouble(trouble) };
-    this.#tell((watcher) => watcher.statusChanged?.());
+    return true;
   }
 
   #tell(tell: (watcher: Partial<LinkEvents>) => void): void {
