@@ -1,0 +1,298 @@
+import type { Environment } from "./env/environment.ts";
+import { standaloneTabs } from "./env/tabs.ts";
+import { HoldfastError, StorageError } from "./model/errors.ts";
+import { checkId, newId } from "./model/ids.ts";
+import type { JsonObject } from "./model/json.ts";
+import { SyncedSession } from "./session/synced-session.ts";
+import type { LocalDatabase } from "./store/database.ts";
+import { SYNC_SCHEMA_VERSION, type SyncRows } from "./store/sync-rows.ts";
+import { readArchive, writeArchive } from "./sync/archive.ts";
+import { Catalog } from "./sync/catalog.ts";
+import { Connection } from "./sync/connected.ts";
+import { Leader } from "./sync/leader.ts";
+import type { TokenSource } from "./sync/link.ts";
+import { Rejected } from "./sync/rejected.ts";
+import { Replicas } from "./sync/replicas.ts";
+import { type ClientStatus, StatusBoard, type StorageStatus } from "./sync/status.ts";
+import { SyncedStore } from "./sync/synced-store.ts";
+import { TabLine } from "./sync/tab-news.ts";
+import { Uplink, type UplinkStatus } from "./sync/uplink.ts";
+
+/** What a client is made of, once its environment and database are there. */
+export interface ClientParts {
+  readonly url: string;
+  readonly actorId: string;
+  readonly token?: TokenSource;
+  /** Names the database among the tabs. */
+  readonly name: string;
+  readonly env: Environment;
+  readonly db: LocalDatabase<SyncRows>;
+  readonly storage: StorageStatus;
+}
+
+/** How long `flush` waits unless told otherwise. */
+export const FLUSH_LIMIT_MS = 30_000;
+
+/** One actor's sessions on this device, and their way to the relay. Made by `openClient`. */
+export class Client {
+  readonly actorId: string;
+  /** The live list of conversations. */
+  readonly sessions: Catalog;
+  /** What the relay can never accept. */
+  readonly rejected: Rejected;
+  readonly #parts: ClientParts;
+  readonly #newId: () => string;
+  readonly #replicas: Replicas;
+  readonly #connection: Connection;
+  readonly #store: SyncedStore;
+  readonly #board: StatusBoard;
+  readonly #line: TabLine;
+  readonly #leader: Leader;
+  readonly #open = new Set<SyncedSession>();
+  #uplink: Uplink | undefined;
+  #ending: Promise<void> | undefined;
+
+  /** Prefer `openClient`; this takes what it prepares. The database's `begin` must have been read. */
+  constructor(parts: ClientParts) {
+    const { env, db, actorId } = parts;
+    this.#parts = parts;
+    this.actorId = actorId;
+    this.#newId = () => newId({ nowMs: env.clock.now(), bytes: (length) => env.random.bytes(length) });
+    this.#board = new StatusBoard(db, parts.storage);
+    this.#replicas = new Replicas(db, (error) => this.#failed(error));
+    this.#connection = new Connection(env.clock);
+    this.#store = new SyncedStore({
+      actorId,
+      db,
+      replicas: this.#replicas,
+      connected: this.#connection,
+      now: () => this.#now(),
+      newId: this.#newId,
+    });
+    this.sessions = new Catalog(db, this.#store, this.#newId);
+    this.rejected = new Rejected(db, () => ({ opId: this.#newId(), at: this.#now() }));
+    const tabs = parts.storage === "memory" ? standaloneTabs() : env.tabs;
+    this.#line = new TabLine(tabs, parts.name, {
+      told: (news) => {
+        if (!this.#leader.leading) this.#board.set(news);
+      },
+      asked: () => this.#tellTabs(),
+      reconnect: () => this.#uplink?.reconnect(),
+      wiped: () => void this.close(),
+    });
+    this.#leader = new Leader({
+      name: parts.name,
+      env: { ...env, tabs },
+      nextEpoch: () => db.write(["meta"], nextEpoch),
+      events: { onLead: () => this.#lead(), onLose: () => this.#follow() },
+    });
+  }
+
+  /** Reads what the status tells from. */
+  async begin(): Promise<void> {
+    await this.#board.begin();
+    this.#line.say("ask");
+  }
+
+  /** The present status; another object after each change. */
+  get status(): ClientStatus {
+    return this.#board.status;
+  }
+
+  /** Told after each change of `status`. */
+  subscribe(listener: () => void): () => void {
+    return this.#board.subscribe(listener);
+  }
+
+  /** Opens a session; it need not exist yet. Close it when it is no longer shown. @throws InvalidInputError for a bad id. */
+  session(id: string, options: { readonly metadata?: JsonObject | undefined } = {}): SyncedSession {
+    this.#mustBeOpen();
+    checkId(id, "id");
+    const session = new SyncedSession({
+      id,
+      actorId: this.actorId,
+      store: this.#store,
+      ...(options.metadata === undefined ? {} : { metadata: options.metadata }),
+      closed: () => this.#open.delete(session),
+    });
+    this.#open.add(session);
+    return session;
+  }
+
+  /**
+   * Waits until everything written here is durable on the relay: `pending` is 0 then. At the time limit (30 s unless
+   * told otherwise), and when the signal aborts, it resolves with what is left.
+   */
+  async flush(
+    options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
+  ): Promise<{ readonly pending: number }> {
+    this.#mustBeOpen();
+    const { clock } = this.#parts.env;
+    await this.#board.refresh();
+    await new Promise<void>((resolve) => {
+      const ends: (() => void)[] = [];
+      const done = (): void => {
+        for (const end of ends) end();
+        resolve();
+      };
+      const look = (): void => {
+        if (this.status.pending === 0 || this.status.link === "closed") done();
+      };
+      ends.push(this.subscribe(look), clock.after(options.timeoutMs ?? FLUSH_LIMIT_MS, done));
+      options.signal?.addEventListener("abort", done);
+      ends.push(() => options.signal?.removeEventListener("abort", done));
+      if (options.signal?.aborted === true) done();
+      else look();
+    });
+    await this.#board.refresh();
+    return { pending: this.status.pending };
+  }
+
+  /** Connects now instead of after the wait; also after the relay refused. */
+  reconnect(): void {
+    this.#mustBeOpen();
+    if (this.#uplink === undefined) this.#line.say("reconnect");
+    else this.#uplink.reconnect();
+  }
+
+  /** All conversations of this device as one file: log, state, metadata. */
+  export(): Promise<Blob> {
+    this.#mustBeOpen();
+    return writeArchive(this.sessions, (id) => this.session(id));
+  }
+
+  /** Takes conversations from a file that `export` made: what is not here yet is added, nothing is replaced. */
+  import(file: Blob): Promise<void> {
+    this.#mustBeOpen();
+    return readArchive(file, (id, metadata) => this.session(id, { metadata }));
+  }
+
+  /**
+   * Logs out: deletes all of this actor's data from this device, in every tab. While ops are not on the relay it only
+   * tells how many, unless forced.
+   */
+  async wipe(options: { readonly force?: boolean } = {}): Promise<{ readonly pending: number }> {
+    this.#mustBeOpen();
+    await this.#board.refresh();
+    const { pending } = this.status;
+    if (pending > 0 && options.force !== true) return { pending };
+    this.#line.say("wipe");
+    await this.#end(() => this.#parts.db.destroy());
+    return { pending };
+  }
+
+  /** Ends the client in this tab. What is in the outbox stays there for the next one. */
+  close(): Promise<void> {
+    return this.#end(() => this.#parts.db.close());
+  }
+
+  #end(last: () => Promise<void>): Promise<void> {
+    this.#ending ??= (async () => {
+      await Promise.allSettled([...this.#open].map((session) => session.close()));
+      await this.#leader.close();
+      await this.#uplink?.close();
+      this.#connection.close();
+      await this.#replicas.close();
+      this.#line.close();
+      await last();
+      this.#board.set({ link: "closed", leader: false });
+      this.#board.close();
+    })();
+    return this.#ending;
+  }
+
+  #lead(): void {
+    const { url, actorId, token, env, db } = this.#parts;
+    this.#board.set({ leader: true });
+    this.#uplink = new Uplink({
+      url,
+      actorId,
+      device: this.#newId(),
+      token,
+      env,
+      db,
+      replicas: this.#replicas,
+      newId: this.#newId,
+      changed: (status) => this.#linkChanged(status),
+      synced: () => {
+        this.#board.set({ lastSyncedAt: this.#now() });
+        this.#tellTabs();
+      },
+      stateRefused: (session, code) =>
+        this.#failed(
+          new HoldfastError(`The relay refused the state of session ${session}: ${code}`, {
+            code: "rejected",
+          }),
+        ),
+      failed: (error) => this.#failed(error),
+    });
+  }
+
+  #follow(): void {
+    const uplink = this.#uplink;
+    this.#uplink = undefined;
+    this.#connection.follow();
+    this.#board.set({ leader: false });
+    void uplink?.close();
+  }
+
+  #linkChanged({ link, fresh, lastError, limits }: UplinkStatus): void {
+    if (limits !== undefined) this.#connection.limits = limits;
+    this.#connection.tell({
+      link,
+      fresh,
+      troubled: lastError !== undefined,
+      requests: this.#uplink?.requests,
+    });
+    this.#board.set({ link, lastError });
+    this.#tellTabs();
+  }
+
+  #tellTabs(): void {
+    if (!this.#leader.leading) return;
+    const { link, lastSyncedAt, lastError } = this.status;
+    this.#line.tell({ link, lastSyncedAt, lastError });
+  }
+
+  #failed(error: unknown): void {
+    this.#parts.env.reporter.report("error", "client.failed", {
+      error: error instanceof Error ? error.message : String(error),
+    });
+    const told =
+      error instanceof HoldfastError
+        ? error
+        : new StorageError("The local database failed", { reason: "failed", cause: error });
+    this.#board.set({ lastError: told });
+  }
+
+  #now(): string {
+    return new Date(this.#parts.env.clock.now()).toISOString();
+  }
+
+  #mustBeOpen(): void {
+    if (this.#ending !== undefined) throw new HoldfastError("The client is closed", { code: "closed" });
+  }
+}
+
+/** Checks that this code may write to the database, and marks it as its own. @throws StorageError `upgrade-required`. */
+export async function checkSchema(db: LocalDatabase<SyncRows>): Promise<void> {
+  await db.write(["meta"], async (tx) => {
+    const version = (await tx.get("meta", ["schemaVersion"]))?.value;
+    if (typeof version === "number" && version > SYNC_SCHEMA_VERSION) {
+      throw new StorageError("The local database was written by a newer version: reload the page", {
+        reason: "upgrade-required",
+      });
+    }
+    if (version !== SYNC_SCHEMA_VERSION)
+      await tx.put("meta", { key: "schemaVersion", value: SYNC_SCHEMA_VERSION });
+  });
+}
+
+async function nextEpoch(
+  tx: Parameters<Parameters<LocalDatabase<SyncRows>["write"]>[1]>[0],
+): Promise<number> {
+  const held = (await tx.get("meta", ["epoch"]))?.value;
+  const epoch = (typeof held === "number" ? held : 0) + 1;
+  await tx.put("meta", { key: "epoch", value: epoch });
+  return epoch;
+}

@@ -1,0 +1,262 @@
+import type { Awareness } from "y-protocols/awareness";
+import type { Doc } from "yjs";
+import { HoldfastError, InvalidInputError } from "../model/errors.ts";
+import { cloneJson, copyJsonObject, type JsonObject, jsonEquals } from "../model/json.ts";
+import type { Message, MessageInput } from "../model/message.ts";
+import { isPrefix } from "../model/message-equality.ts";
+import { persistable } from "../model/persistable.ts";
+import { EMPTY_HEAD, EMPTY_REVISION, type Revision, type Snapshot } from "../model/snapshot.ts";
+import {
+  type Beside,
+  type Generation,
+  type Intent,
+  type LiveStore,
+  type OpenState,
+  type SeenState,
+  type View,
+  ViewMovedError,
+} from "../store/live-store.ts";
+import { LiveMessages } from "./live-messages.ts";
+import { Session } from "./session.ts";
+
+/** How an append is meant. */
+export interface AppendOptions {
+  /** When others appended in between: `rebase` (default) stands behind theirs, `reject` is set aside and told. */
+  readonly onConflict?: "rebase" | "reject" | undefined;
+  /** Resolve when committed on this device (default), or when the relay has acknowledged. */
+  readonly until?: "local" | "confirmed" | undefined;
+}
+
+/** Messages, and what changes with them. State and metadata are whole: what they lack is removed. */
+export interface SyncedWrite {
+  readonly messages: Iterable<Message | MessageInput>;
+  readonly state?: JsonObject | undefined;
+  readonly metadata?: JsonObject | undefined;
+}
+
+export interface SyncedSessionOptions {
+  readonly id: string;
+  readonly actorId: string;
+  readonly store: LiveStore;
+  /** Of a session that does not exist yet; it is written with the first write. */
+  readonly metadata?: JsonObject | undefined;
+  readonly closed?: (() => void) | undefined;
+}
+
+/**
+ * A session that is kept on this device and on the relay. Writes resolve when they are committed here, with or without
+ * a network, and show at once; reads always tell the present view: confirmed messages, and the outbox over them.
+ */
+export class SyncedSession extends Session {
+  /** The live end of the conversation, the last 50 messages to begin with. */
+  readonly messages: LiveMessages;
+  readonly #live: LiveStore;
+  readonly #open: OpenState;
+  readonly #firstMetadata: JsonObject;
+  readonly #onClosed: (() => void) | undefined;
+  readonly #ends = new Set<() => void>();
+  /** The state as this session handed it out last: what a whole-state write is compared with. */
+  #seen: SeenState | undefined;
+  #updates: Promise<unknown> = Promise.resolve();
+  #closed = false;
+
+  constructor({ id, actorId, store, metadata, closed }: SyncedSessionOptions) {
+    super({ id, actorId, store, ...(metadata === undefined ? {} : { metadata }) });
+    this.#live = store;
+    this.#open = store.open(id);
+    this.#firstMetadata = metadata === undefined ? {} : copyJsonObject(metadata, "metadata");
+    this.#onClosed = closed;
+    this.messages = new LiveMessages(store, id);
+  }
+
+  /** The Yjs document of the state: what the relay has and what was edited here directly. Ops in the outbox are not in it. */
+  get doc(): Doc {
+    return this.#open.doc;
+  }
+
+  /** Who else is here, and what they say of themselves: shared while connected, never stored. */
+  get awareness(): Awareness {
+    return this.#open.awareness;
+  }
+
+  override async load(): Promise<Snapshot | undefined> {
+    return (await this.#view())?.snapshot;
+  }
+
+  override reload(): Promise<Snapshot | undefined> {
+    return this.load();
+  }
+
+  /** The messages of the view, or of one generation. @throws InvalidInputError when there is no such generation. */
+  override async history(
+    options: {
+      readonly generation?: number | undefined;
+      readonly fallback?: readonly Message[] | undefined;
+    } = {},
+  ): Promise<readonly Message[]> {
+    this.#mustBeOpen();
+    if (options.generation !== undefined) return this.#live.generationMessages(this.id, options.generation);
+    const view = await this.#view();
+    return view?.snapshot.messages ?? options.fallback ?? [];
+  }
+
+  override async state(): Promise<JsonObject> {
+    const view = await this.#view();
+    return view === undefined ? {} : cloneJson(view.snapshot.state);
+  }
+
+  override async metadata(): Promise<Readonly<JsonObject>> {
+    const view = await this.#view();
+    return view?.snapshot.metadata ?? Object.freeze(cloneJson(this.#firstMetadata));
+  }
+
+  /**
+   * Adds messages at the end. Resolves with the view once it is committed here; the relay gets it when it can be had.
+   * @throws ConflictError, with `onConflict: "reject"` and `until: "confirmed"`, when others were faster.
+   * @throws RejectedError when it can never be accepted; it is kept in `client.rejected` then.
+   */
+  override async append(write: SyncedWrite, options: AppendOptions = {}): Promise<Snapshot> {
+    const beside = this.#beside(write);
+    const intent: Intent = {
+      kind: "append",
+      messages: persistable(write.messages),
+      conflict: options.onConflict ?? "rebase",
+    };
+    return this.#write(intent, beside, options.until);
+  }
+
+  /** A whole new log; the present one is archived. With `expected`, only if the view has not moved from there. */
+  override async replace(
+    write: SyncedWrite & { readonly expected?: Revision | undefined },
+  ): Promise<Snapshot> {
+    const beside = this.#beside(write);
+    const { expected } = write;
+    return this.#write({ kind: "replace", messages: persistable(write.messages), expected }, beside);
+  }
+
+  /** Appends what is new when the view is an unchanged prefix of `messages`, replaces otherwise; nothing new writes nothing. */
+  override async checkpoint(
+    write: SyncedWrite & { readonly parentOperationId?: string | undefined },
+  ): Promise<Snapshot> {
+    const beside = this.#beside(write);
+    const given = [...write.messages];
+    for (;;) {
+      const view = await this.#view({ remember: false });
+      const stored = view?.snapshot.messages ?? [];
+      const messages = persistable(given, stored);
+      const intent: Intent = isPrefix(stored, messages)
+        ? { kind: "checkpoint", messages: messages.slice(stored.length), on: view?.head ?? EMPTY_HEAD }
+        : { kind: "replace", messages };
+      try {
+        return await this.#write(intent, beside);
+      } catch (error) {
+        // Something was written in between: judged again on what is there now.
+        if (!(error instanceof ViewMovedError)) throw error;
+      }
+    }
+  }
+
+  override checkpointResult(result: {
+    readonly messages: Iterable<Message | MessageInput>;
+    readonly state: JsonObject;
+  }): Promise<Snapshot> {
+    return this.checkpoint({ messages: result.messages, state: result.state });
+  }
+
+  /**
+   * Changes the state: the recipe gets a mutable copy of the present one. Only the leaves it changes are written, and they
+   * merge with what others change. Recipes of one session run one after another. Resolves when committed here.
+   */
+  updateState(recipe: (draft: JsonObject) => void): Promise<void> {
+    const next = this.#updates.then(async () => {
+      const view = await this.#view();
+      const seen = view?.seen ?? (await this.#live.seenState(this.id));
+      const draft = cloneJson(seen.state);
+      recipe(draft);
+      await this.#live.changeState(this.id, copyJsonObject(draft, "state"), seen);
+    });
+    this.#updates = next.catch(() => undefined);
+    return next;
+  }
+
+  /** The branches of this conversation, oldest first. Offline: those that are held on this device. */
+  generations(): Promise<readonly Generation[]> {
+    this.#mustBeOpen();
+    return this.#live.generations(this.id);
+  }
+
+  /** Makes an archived generation the present log again, as a new generation. Offline when it is held on this device. */
+  async restore(generation: number): Promise<Snapshot> {
+    this.#mustBeOpen();
+    if (!Number.isInteger(generation) || generation < 0) {
+      throw new InvalidInputError("generation must be a whole number from 0", { path: "generation" });
+    }
+    const messages = await this.#live.generationMessages(this.id, generation);
+    const kept = await this.#live.holdsGeneration(this.id, generation);
+    const lastId = messages.at(-1)?.id ?? null;
+    const intent: Intent = kept
+      ? { kind: "restore", generation, count: messages.length, lastId }
+      : { kind: "replace", messages };
+    return this.#write(intent, {});
+  }
+
+  /** Told after each change of the session: messages, state, metadata, or what the relay confirmed of them. */
+  subscribe(listener: () => void): () => void {
+    const ends = [this.#live.watch(this.id, listener), this.#live.watchState(this.id, listener)];
+    const end = (): void => {
+      this.#ends.delete(end);
+      for (const stop of ends) stop();
+    };
+    this.#ends.add(end);
+    return end;
+  }
+
+  /** Ends live updates. What was written stays and is sent all the same. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#updates;
+    this.messages.close();
+    for (const end of [...this.#ends]) end();
+    await this.#open.close();
+    this.#onClosed?.();
+  }
+
+  async #view({ remember = true }: { readonly remember?: boolean } = {}): Promise<View | undefined> {
+    this.#mustBeOpen();
+    const view = await this.#live.view(this.id);
+    if (remember) this.#seen = view?.seen;
+    return view;
+  }
+
+  async #write(intent: Intent, beside: Beside, until: "local" | "confirmed" = "local"): Promise<Snapshot> {
+    this.#mustBeOpen();
+    const written = await this.#live.write(this.id, intent, beside);
+    if (until === "confirmed" && written !== undefined) await this.#live.confirmed(this.id, written.opId);
+    const snapshot = await this.load();
+    const metadata = Object.freeze(cloneJson(this.#firstMetadata));
+    return (
+      snapshot ??
+      Object.freeze({ messages: Object.freeze([]), state: {}, metadata, revision: EMPTY_REVISION })
+    );
+  }
+
+  /** Copies what the caller passed, before anything is awaited (D4). */
+  #beside(write: {
+    readonly state?: JsonObject | undefined;
+    readonly metadata?: JsonObject | undefined;
+  }): Beside {
+    const state = write.state === undefined ? undefined : copyJsonObject(write.state, "state");
+    const metadata = write.metadata === undefined ? undefined : copyJsonObject(write.metadata, "metadata");
+    const first = jsonEquals(this.#firstMetadata, {}) ? undefined : this.#firstMetadata;
+    return {
+      ...(state === undefined ? {} : { state: { to: state, seen: this.#seen } }),
+      ...(metadata === undefined ? {} : { metadata }),
+      ...(first === undefined ? {} : { firstMetadata: first }),
+    };
+  }
+
+  #mustBeOpen(): void {
+    if (this.#closed) throw new HoldfastError("The session is closed", { code: "closed" });
+  }
+}

@@ -1,0 +1,48 @@
+import type { JsonObject } from "../model/json.ts";
+import type { Reader } from "./database.ts";
+import type { Delivery, MessageEntry, Window } from "./live-store.ts";
+import { readMessages } from "./log-rows.ts";
+import { layeredLog, messagesOf } from "./outbox.ts";
+import { findSession } from "./session-rows.ts";
+import { parseLog } from "./stored-log.ts";
+import type { SyncRows } from "./sync-rows.ts";
+
+/**
+ * The last `count` messages of the view, and behind them those that were rejected. Reads the rows they stand in and
+ * no others, however long the log is.
+ */
+export async function readWindow(tx: Reader<SyncRows>, session: string, count: number): Promise<Window> {
+  const found = await findSession(tx, session);
+  const refused = await tx.list("rejected", { prefix: [session] });
+  const rejected = entriesOf(
+    refused.sort((a, b) => a.op.n - b.op.n).flatMap(({ op }) => messagesOf(op)),
+    0,
+    "rejected",
+  );
+  if (found === undefined || found.row.view.deleted)
+    return { entries: rejected, hasEarlier: false, total: 0 };
+  const log = layeredLog(found.row.head, found.ops);
+  const carried = log.carried.slice(-count);
+  const from = Math.max(0, log.keep.count - Math.max(0, count - carried.length));
+  const slice = { generation: log.keep.generation, from, to: log.keep.count };
+  const confirmed = await readMessages(tx, session, slice);
+  const pendingFrom = log.keep.count + log.carried.length - carried.length;
+  const entries = [
+    ...entriesOf(confirmed, from, "confirmed"),
+    ...entriesOf(carried, pendingFrom, "pending"),
+    ...rejected,
+  ];
+  return {
+    entries,
+    hasEarlier: from > 0 || carried.length < log.carried.length,
+    total: log.keep.count + log.carried.length,
+  };
+}
+
+function entriesOf(
+  stored: readonly (JsonObject | undefined)[],
+  from: number,
+  delivery: Delivery,
+): MessageEntry[] {
+  return parseLog(stored, from).messages.map((message) => Object.freeze({ message, delivery }));
+}

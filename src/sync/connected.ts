@@ -1,0 +1,105 @@
+import type { Clock } from "../env/clock.ts";
+import { ConnectionError } from "../model/errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import type { Generation } from "../store/live-store.ts";
+import type { SessionOnDisk } from "../store/session-rows.ts";
+import type { LinkStatus } from "./connection-state.ts";
+import type { OpLimits } from "./op-limits.ts";
+import type { Requests } from "./requests.ts";
+import type { Connected } from "./synced-store.ts";
+
+/** How long a read waits for a first connection before it tells what is here. */
+const FIRST_CONNECTION_MS = 5_000;
+
+/** What the connection is to the store: whether waiting for it makes sense, its limits, and its answers. */
+export class Connection implements Connected {
+  readonly #listeners = new Set<() => void>();
+  #link: LinkStatus = "offline";
+  #fresh = false;
+  #patient = true;
+  #stop: () => void;
+  #requests: Requests | undefined;
+  limits: OpLimits | undefined;
+
+  constructor(clock: Clock) {
+    this.#stop = clock.after(FIRST_CONNECTION_MS, () => this.#giveUp());
+  }
+
+  /** The present connection, told by whoever holds it. */
+  tell(now: {
+    readonly link: LinkStatus;
+    readonly fresh: boolean;
+    readonly troubled: boolean;
+    readonly requests?: Requests | undefined;
+  }): void {
+    this.#link = now.link;
+    this.#fresh = now.fresh;
+    this.#requests = now.requests;
+    // After a failed attempt nobody waits for the next one.
+    if (now.troubled || now.fresh) this.#patient = false;
+    this.#tellAll();
+  }
+
+  /** This tab does not hold the connection: it does not wait for it. */
+  follow(): void {
+    this.#giveUp();
+  }
+
+  mayStillCome(found: SessionOnDisk | undefined): boolean {
+    const coming = this.#link === "online" || (this.#link === "connecting" && this.#patient);
+    if (!coming) return false;
+    const { row, ops } = found ?? {};
+    if (row === undefined || row.incarnation === null) return !this.#fresh && (ops ?? []).length === 0;
+    return row.head.count === 0 && row.head.generation === 0 && row.remote.head.count > 0;
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async generations(session: string, incarnation: string): Promise<readonly Generation[]> {
+    const answer = await this.#ask().ask({ type: "list-generations", session, incarnation });
+    const last = answer.generations.at(-1)?.generation;
+    return answer.generations.map((entry) => ({ ...entry, current: entry.generation === last }));
+  }
+
+  async generationMessages(
+    session: string,
+    incarnation: string,
+    generation: number,
+  ): Promise<readonly JsonObject[]> {
+    const messages: JsonObject[] = [];
+    for (;;) {
+      const from = messages.length;
+      const page = await this.#ask().ask({ type: "read-generation", session, incarnation, generation, from });
+      for (const { message } of page.messages) messages.push(message as JsonObject);
+      if (!page.more || page.messages.length === 0) return messages;
+    }
+  }
+
+  close(): void {
+    this.#giveUp();
+    this.#requests = undefined;
+    this.#link = "closed";
+    this.#tellAll();
+  }
+
+  #ask(): Requests {
+    if (this.#requests !== undefined && this.#link === "online") return this.#requests;
+    throw new ConnectionError("That generation is not held on this device, and there is no connection", {
+      retryable: true,
+    });
+  }
+
+  #giveUp(): void {
+    this.#stop();
+    this.#stop = () => {};
+    this.#patient = false;
+    this.#tellAll();
+  }
+
+  #tellAll(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

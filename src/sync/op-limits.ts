@@ -1,0 +1,50 @@
+import { RejectedError } from "../model/errors.ts";
+import type { Draft } from "../store/enqueue.ts";
+import { utf8Bytes } from "../wire/codec.ts";
+import type { WireLimits } from "../wire/hello.ts";
+
+export type OpLimits = Pick<
+  WireLimits,
+  "maxMessageBytes" | "maxOpBytes" | "maxMetadataBytes" | "maxStateBytes"
+>;
+
+/** What holds until a relay has said otherwise. */
+export const DEFAULT_OP_LIMITS: OpLimits = {
+  maxMessageBytes: 1 << 20,
+  maxOpBytes: 64 << 20,
+  maxStateBytes: 5 << 20,
+  maxMetadataBytes: 64 << 10,
+};
+
+/**
+ * Refuses at the call what the relay would refuse later.
+ * @throws RejectedError `too-large`, naming the limit in bytes of UTF-8 JSON.
+ */
+export function checkLimits(draft: Draft, limits: OpLimits = DEFAULT_OP_LIMITS): void {
+  let total = 0;
+  if ("messages" in draft) {
+    for (const message of draft.messages) {
+      const bytes = utf8Bytes(JSON.stringify(message));
+      must("maxMessageBytes", bytes, limits);
+      total += bytes;
+    }
+  }
+  if (draft.metadata !== undefined) {
+    const bytes = utf8Bytes(JSON.stringify(draft.metadata));
+    must("maxMetadataBytes", bytes, limits);
+    total += bytes;
+  }
+  if (draft.state !== undefined) {
+    must("maxStateBytes", draft.state.update.byteLength, limits);
+    // As base64 on the wire.
+    total += Math.ceil(draft.state.update.byteLength / 3) * 4;
+  }
+  must("maxOpBytes", total, limits);
+}
+
+function must(name: keyof OpLimits, bytes: number, limits: OpLimits): void {
+  if (bytes <= limits[name]) return;
+  throw new RejectedError(`${bytes} bytes are more than ${name} allows (${limits[name]})`, {
+    reason: "too-large",
+  });
+}

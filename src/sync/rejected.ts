@@ -1,0 +1,95 @@
+import { InvalidInputError } from "../model/errors.ts";
+import type { Message } from "../model/message.ts";
+import type { LocalDatabase } from "../store/database.ts";
+import { type Draft, enqueue } from "../store/enqueue.ts";
+import { messagesOf } from "../store/outbox.ts";
+import { SESSION_TABLES } from "../store/session-rows.ts";
+import { parseLog } from "../store/stored-log.ts";
+import type { PendingOp, RejectedRow, SyncRows } from "../store/sync-rows.ts";
+
+/** What the relay can never accept, kept until somebody decides. */
+export interface RejectedOp {
+  readonly opId: string;
+  readonly sessionId: string;
+  readonly kind: PendingOp["kind"];
+  /** The code of the fault: `conflict`, `too-large`, `deleted`… */
+  readonly reason: string;
+  /** What was to be added; nothing of it is lost. */
+  readonly messages: readonly Message[];
+  /** ISO time of the refusal. */
+  readonly at: string;
+}
+
+/** The ops that were set aside: to be looked at, sent again, or thrown away. */
+export class Rejected {
+  readonly #db: LocalDatabase<SyncRows>;
+  readonly #made: () => { readonly opId: string; readonly at: string };
+
+  constructor(db: LocalDatabase<SyncRows>, made: () => { readonly opId: string; readonly at: string }) {
+    this.#db = db;
+    this.#made = made;
+  }
+
+  /** In the order they were refused. */
+  async list(): Promise<readonly RejectedOp[]> {
+    const rows = await this.#db.read(["rejected"], (tx) => tx.list("rejected"));
+    rows.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.op.n - b.op.n));
+    return rows.map(({ opId, session, reason, at, op }) => ({
+      opId,
+      sessionId: session,
+      kind: op.kind,
+      reason,
+      messages: parseLog(messagesOf(op), 0).messages,
+      at,
+    }));
+  }
+
+  /** Puts it at the end of the outbox again, as a new op that stands wherever the log ends. */
+  async retry(opId: string): Promise<void> {
+    const row = await this.#find(opId);
+    await this.#db.write(SESSION_TABLES, async (tx) => {
+      if ((await tx.get("rejected", [row.session, opId])) === undefined) throw noSuchOp(opId);
+      await tx.delete("rejected", [row.session, opId]);
+      await enqueue(tx, row.session, async () => again(row.op), this.#made());
+    });
+  }
+
+  /** Throws it away for good. */
+  async discard(opId: string): Promise<void> {
+    const row = await this.#find(opId);
+    await this.#db.write(["rejected"], (tx) => tx.delete("rejected", [row.session, opId]));
+  }
+
+  async #find(opId: string): Promise<RejectedRow> {
+    const rows = await this.#db.read(["rejected"], (tx) => tx.list("rejected"));
+    const row = rows.find((one) => one.opId === opId);
+    if (row === undefined) throw noSuchOp(opId);
+    return row;
+  }
+}
+
+function again(op: PendingOp): Draft {
+  const beside = { state: op.state, metadata: op.metadata };
+  switch (op.kind) {
+    case "append":
+    case "checkpoint":
+      return { kind: "append", messages: messagesOf(op), expected: null, ...beside };
+    case "replace":
+      return {
+        kind: "replace",
+        keep: op.keep,
+        keepLastId: op.keepLastId,
+        messages: op.messages,
+        expected: null,
+        ...beside,
+      };
+    case "edit":
+      return { kind: "edit", archived: op.archived, read: op.read, ...beside };
+    case "delete":
+      return { kind: "delete" };
+  }
+}
+
+function noSuchOp(opId: string): InvalidInputError {
+  return new InvalidInputError(`There is no rejected op ${JSON.stringify(opId)}`, { path: "opId" });
+}

@@ -1,0 +1,86 @@
+import type { LocalDatabase } from "../store/database.ts";
+import type { SyncRows } from "../store/sync-rows.ts";
+import { StateReplica } from "./state-replica.ts";
+
+interface Held {
+  readonly replica: StateReplica;
+  users: number;
+}
+
+/** The documents that are open in this tab: one a session, however many use it. */
+export class Replicas {
+  readonly #db: LocalDatabase<SyncRows>;
+  readonly #failed: (error: unknown) => void;
+  readonly #held = new Map<string, Held>();
+  readonly #listeners = new Set<() => void>();
+  readonly #unwatch: () => void;
+
+  constructor(db: LocalDatabase<SyncRows>, failed: (error: unknown) => void) {
+    this.#db = db;
+    this.#failed = failed;
+    this.#unwatch = db.watch(({ tables, sessions }) => {
+      if (!tables.has("state")) return;
+      for (const session of sessions)
+        this.#held.get(session)?.replica.catchUp().catch(failed);
+    });
+  }
+
+  /** Opens the session's document, or shares the open one. Every `acquire` needs its `release`. */
+  acquire(session: string): StateReplica {
+    let held = this.#held.get(session);
+    if (held === undefined) {
+      held = { replica: new StateReplica(this.#db, session, this.#failed), users: 0 };
+      this.#held.set(session, held);
+      this.#tell();
+    }
+    held.users += 1;
+    return held.replica;
+  }
+
+  async release(session: string): Promise<void> {
+    const held = this.#held.get(session);
+    if (held === undefined) return;
+    held.users -= 1;
+    if (held.users > 0) return;
+    this.#held.delete(session);
+    this.#tell();
+    await held.replica.close();
+  }
+
+  /** The open document of the session, with all that is stored in it, while `work` runs. */
+  async using<T>(session: string, work: (replica: StateReplica) => Promise<T>): Promise<T> {
+    const replica = this.acquire(session);
+    try {
+      await replica.ready;
+      return await work(replica);
+    } finally {
+      await this.release(session);
+    }
+  }
+
+  get sessions(): readonly string[] {
+    return [...this.#held.keys()];
+  }
+
+  /** How many use the session's document. */
+  users(session: string): number {
+    return this.#held.get(session)?.users ?? 0;
+  }
+
+  /** Told when a session's document opens or closes. */
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    this.#unwatch();
+    const held = [...this.#held.values()];
+    this.#held.clear();
+    await Promise.allSettled(held.map(({ replica }) => replica.close()));
+  }
+
+  #tell(): void {
+    for (const listener of [...this.#listeners]) listener();
+  }
+}

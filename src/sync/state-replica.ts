@@ -1,0 +1,181 @@
+import { Awareness } from "y-protocols/awareness";
+import { applyUpdate, Doc, encodeStateAsUpdate } from "yjs";
+import type { JsonObject } from "../model/json.ts";
+import type { LocalDatabase } from "../store/database.ts";
+import { addStateUpdate } from "../store/land.ts";
+import type { SeenState } from "../store/live-store.ts";
+import { applyChanges, diffState, forkWith, readState } from "../store/state-document.ts";
+import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
+
+/** The origin of updates that came from the database and that the relay may not have. */
+const FROM_DISK = Symbol("from disk");
+
+/** So many durable rows of one document are made one when it is opened. */
+const COMPACT_FROM = 64;
+
+/**
+ * One session's document in this tab: what is durable and what was edited directly, never the state of ops that are
+ * still in the outbox, because a refused op must leave nothing. What changes in it is stored; what others store in
+ * the same database is applied to it.
+ */
+export class StateReplica {
+  readonly doc = new Doc();
+  readonly awareness = new Awareness(this.doc);
+  readonly session: string;
+  readonly #db: LocalDatabase<SyncRows>;
+  readonly #failed: (error: unknown) => void;
+  /** Rows up to here are in the document. */
+  #applied = 0;
+  /** One ticket for each change that the relay may not have, in the order they entered the document. */
+  #ticket = 0;
+  readonly #unsent: { readonly ticket: number; readonly row: Promise<number | undefined> }[] = [];
+  /** Rows that this replica wrote itself: the document has them. */
+  readonly #own = new Set<number>();
+  #remoteOrigin: unknown;
+  /** An update from the database is being applied: it is stored already. */
+  #reading = false;
+  #work: Promise<unknown> = Promise.resolve();
+  #seen: SeenState | undefined;
+  readonly #listeners = new Set<() => void>();
+
+  /** Resolves when what is stored has been read. Until then the document is there, but may lack it. */
+  readonly ready: Promise<void>;
+
+  constructor(db: LocalDatabase<SyncRows>, session: string, failed: (error: unknown) => void) {
+    this.#db = db;
+    this.session = session;
+    this.#failed = failed;
+    // Nobody is here until a user of the document says so.
+    this.awareness.setLocalState(null);
+    this.doc.on("update", this.#changed);
+    this.ready = this.#queue(() => compact(db, session)).then(() => this.catchUp());
+    this.ready.catch(failed);
+  }
+
+  /** Applies what the database has and the document has not. */
+  catchUp(): Promise<void> {
+    return this.#queue(async () => {
+      const rows = await this.#db.read(["state"], (tx) =>
+        tx.list("state", { prefix: [this.session], from: [this.#applied + 1] }),
+      );
+      for (const row of rows) {
+        this.#applied = Math.max(this.#applied, row.n);
+        if (this.#own.delete(row.n)) continue;
+        if (!row.durable) this.#unsent.push({ ticket: ++this.#ticket, row: Promise.resolve(row.n) });
+        this.#reading = true;
+        // A provider does not send what came by its own origin, and what the relay has must not be sent to it again.
+        applyUpdate(this.doc, row.update, row.durable ? this.#remoteOrigin : FROM_DISK);
+        this.#reading = false;
+      }
+    });
+  }
+
+  /** While a channel is open: updates of this origin came from the relay. */
+  setRemoteOrigin(origin: unknown): void {
+    this.#remoteOrigin = origin;
+  }
+
+  /** The newest change in the document that the relay may not have; what a channel asks when it sends. */
+  position(): number {
+    return this.#ticket;
+  }
+
+  /** The relay has committed every change up to this ticket. Resolves when that is stored. */
+  durable(ticket: number): Promise<void> {
+    const done = this.#unsent.filter((change) => change.ticket <= ticket);
+    return this.#queue(async () => {
+      const rows = await Promise.all(done.map(({ row }) => row));
+      await this.#db.write(["state"], async (tx) => {
+        for (const n of rows) {
+          const row = n === undefined ? undefined : await tx.get("state", [this.session, n]);
+          if (row !== undefined && !row.durable) await tx.put("state", { ...row, durable: true });
+        }
+      });
+      for (const change of done) this.#unsent.splice(this.#unsent.indexOf(change), 1);
+    });
+  }
+
+  /** The state as it is seen: the document, and over it the state of the outbox's ops. */
+  view(ops: readonly PendingOp[]): SeenState {
+    const pending = ops.flatMap((op) => (op.state === undefined ? [] : [op.state.update]));
+    if (pending.length > 0) {
+      const fork = forkWith(this.doc, pending);
+      return { state: readState(fork), basis: encodeStateAsUpdate(fork), restsOnPending: true };
+    }
+    this.#seen ??= {
+      state: readState(this.doc),
+      basis: encodeStateAsUpdate(this.doc),
+      restsOnPending: false,
+    };
+    return this.#seen;
+  }
+
+  watch(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    await this.#work;
+    this.doc.off("update", this.#changed);
+    this.awareness.destroy();
+    this.doc.destroy();
+  }
+
+  readonly #changed = (update: Uint8Array, origin: unknown): void => {
+    this.#seen = undefined;
+    if (!this.#reading) this.#keep(update, origin !== undefined && origin === this.#remoteOrigin);
+    for (const listener of [...this.#listeners]) listener();
+  };
+
+  #keep(update: Uint8Array, durable: boolean): void {
+    const row = this.#queue(() =>
+      this.#db.write(["state"], async (tx) => {
+        const n = await addStateUpdate(tx, this.session, update, durable);
+        this.#own.add(n);
+        return n;
+      }),
+    ).catch((error: unknown) => {
+      this.#failed(error);
+      return undefined;
+    });
+    if (!durable) this.#unsent.push({ ticket: ++this.#ticket, row });
+  }
+
+  #queue<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#work.then(work, work);
+    this.#work = next.catch(() => undefined);
+    return next;
+  }
+}
+
+/** What a whole-state write changes, made on the state that its writer had seen; undefined when nothing. */
+export function stateOp(seen: SeenState, to: JsonObject): OpState | undefined {
+  const leaves = diffState(seen.state, to);
+  if (leaves.length === 0) return undefined;
+  const doc = new Doc();
+  applyUpdate(doc, seen.basis);
+  let update: Uint8Array | undefined;
+  doc.on("update", (bytes: Uint8Array) => {
+    update = bytes;
+  });
+  doc.transact(() => applyChanges(doc, leaves));
+  doc.destroy();
+  return update === undefined ? undefined : { update, leaves };
+}
+
+/** Many durable rows become one with the same content; rows that the relay has not stay as they are. */
+async function compact(db: LocalDatabase<SyncRows>, session: string): Promise<void> {
+  const rows = await db.read(["state"], (tx) => tx.list("state", { prefix: [session] }));
+  const durable = rows.filter((row) => row.durable);
+  const last = durable.at(-1);
+  if (durable.length < COMPACT_FROM || last === undefined) return;
+  const doc = new Doc();
+  for (const { update } of durable) applyUpdate(doc, update);
+  const update = encodeStateAsUpdate(doc);
+  doc.destroy();
+  await db.write(["state"], async (tx) => {
+    for (const { n } of durable) await tx.delete("state", [session, n]);
+    await tx.put("state", { session, n: last.n, update, durable: true });
+  });
+}

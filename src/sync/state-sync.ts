@@ -1,0 +1,154 @@
+import type { LocalDatabase } from "../store/database.ts";
+import { findSession } from "../store/session-rows.ts";
+import type { SyncRows } from "../store/sync-rows.ts";
+import type { FaultCode } from "../wire/fault.ts";
+import type { LinkChannels } from "./link-channels.ts";
+import type { Replicas } from "./replicas.ts";
+import { StateChannel } from "./state-channel.ts";
+import type { StateReplica } from "./state-replica.ts";
+
+interface Joined {
+  readonly incarnation: string;
+  readonly channel: StateChannel;
+  readonly replica: StateReplica;
+}
+
+export interface StateSyncOptions {
+  readonly db: LocalDatabase<SyncRows>;
+  readonly replicas: Replicas;
+  readonly channels: LinkChannels;
+  /** Whether the connection is there and its catalog read. */
+  readonly isFresh: () => boolean;
+  readonly synced: () => void;
+  readonly refused: (session: string, code: FaultCode) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/**
+ * Keeps a channel for each session that is open here or has state the relay lacks, while there is a connection. A
+ * channel opens once the session exists at the relay and its outbox is empty, and is shared by all who use the session.
+ */
+export class StateSync {
+  readonly #options: StateSyncOptions;
+  readonly #joined = new Map<string, Joined>();
+  /** The relay closed these for good on this connection. */
+  readonly #refused = new Set<string>();
+  readonly #unsent = new Set<string>();
+  readonly #ends: (() => void)[] = [];
+  #work: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: StateSyncOptions) {
+    this.#options = options;
+    const { db, replicas } = options;
+    this.#ends.push(
+      replicas.watch(() => this.#look(replicas.sessions)),
+      db.watch(({ tables, sessions }) => {
+        if (tables.has("state") || tables.has("sessions")) this.#look([...sessions]);
+      }),
+    );
+  }
+
+  /** The connection's catalog has been read. */
+  online(): void {
+    this.#refused.clear();
+    this.#run(async () => {
+      const rows = await this.#options.db.read(["state"], (tx) => tx.list("state"));
+      for (const { session, durable } of rows) if (!durable) this.#unsent.add(session);
+      for (const session of new Set([...this.#options.replicas.sessions, ...this.#unsent]))
+        await this.#consider(session);
+    });
+  }
+
+  /** Whether this session's state comes by an open channel that has synced (rule P55). */
+  covers(session: string): boolean {
+    return this.#joined.get(session)?.channel.synced === true;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const end of this.#ends) end();
+    await this.#work;
+    for (const session of [...this.#joined.keys()]) await this.#leave(session);
+  }
+
+  #look(sessions: Iterable<string>): void {
+    if (!this.#options.isFresh()) return;
+    const some = [...sessions];
+    this.#run(async () => {
+      for (const session of some) await this.#consider(session);
+      for (const session of this.#joined.keys()) if (!this.#isUsed(session)) await this.#consider(session);
+    });
+  }
+
+  async #consider(session: string): Promise<void> {
+    const { db } = this.#options;
+    const { found, unsent } = await db.read(["sessions", "outbox", "state"], async (tx) => ({
+      found: await findSession(tx, session),
+      unsent: (await tx.list("state", { prefix: [session] })).some(({ durable }) => !durable),
+    }));
+    if (unsent) this.#unsent.add(session);
+    else this.#unsent.delete(session);
+    const joined = this.#joined.get(session);
+    const incarnation = found?.row.incarnation;
+    if (joined !== undefined) {
+      if (joined.incarnation !== incarnation || !this.#isUsed(session)) await this.#leave(session);
+      else if (joined.channel.phase === "closed" && this.#options.isFresh()) joined.channel.connect();
+      return;
+    }
+    const settled = found !== undefined && typeof incarnation === "string" && found.ops.length === 0;
+    if (settled && this.#isUsed(session) && !this.#refused.has(session) && this.#options.isFresh()) {
+      await this.#join(session, incarnation);
+    }
+  }
+
+  #isUsed(session: string): boolean {
+    // A channel holds its replica open itself: it is used when somebody else does, or when there is something to send.
+    return (
+      this.#unsent.has(session) || this.#options.replicas.users(session) > (this.#joined.has(session) ? 1 : 0)
+    );
+  }
+
+  async #join(session: string, incarnation: string): Promise<void> {
+    const { replicas, channels, failed, synced, refused } = this.#options;
+    const replica = replicas.acquire(session);
+    await replica.ready;
+    const channel = new StateChannel({
+      doc: replica.doc,
+      awareness: replica.awareness,
+      session,
+      incarnation,
+      channels,
+      position: () => replica.position(),
+      onDurable: (ticket) => void replica.durable(ticket).then(synced, failed),
+      onClosed: (code) => {
+        refused(session, code);
+        this.#refused.add(session);
+        this.#run(() => this.#leave(session));
+      },
+    });
+    replica.setRemoteOrigin(channel.origin);
+    this.#joined.set(session, { incarnation, channel, replica });
+    channel.connect();
+  }
+
+  async #leave(session: string): Promise<void> {
+    const joined = this.#joined.get(session);
+    if (joined === undefined) return;
+    this.#joined.delete(session);
+    joined.channel.destroy();
+    joined.replica.setRemoteOrigin(undefined);
+    await this.#options.replicas.release(session);
+  }
+
+  #run(work: () => Promise<void>): void {
+    this.#work = this.#work.then(async () => {
+      if (this.#closed) return;
+      try {
+        await work();
+      } catch (error) {
+        this.#options.failed(error);
+      }
+    });
+  }
+}

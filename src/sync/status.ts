@@ -1,0 +1,118 @@
+import type { HoldfastError } from "../model/errors.ts";
+import type { LocalDatabase } from "../store/database.ts";
+import type { SyncRows } from "../store/sync-rows.ts";
+import type { LinkStatus } from "./connection-state.ts";
+
+export type StorageStatus = "persisted" | "best-effort" | "memory" | "blocked" | "reset" | "upgrade-required";
+
+/** What a client tells of itself. A new object after each change. */
+export interface ClientStatus {
+  readonly link: LinkStatus;
+  /** Ops in the outbox, and one for each session whose state has changes that the relay has not acknowledged. */
+  readonly pending: number;
+  readonly rejected: number;
+  /** ISO time at which this client last stored an answer of the relay. */
+  readonly lastSyncedAt: string | undefined;
+  readonly lastError: HoldfastError | undefined;
+  readonly storage: StorageStatus;
+  /** This tab holds the connection. */
+  readonly leader: boolean;
+}
+
+/** Keeps the status true: counts come from stored rows, the rest from whoever knows it (H12). */
+export class StatusBoard {
+  readonly #db: LocalDatabase<SyncRows>;
+  readonly #listeners = new Set<() => void>();
+  readonly #unwatch: () => void;
+  /** What the rows of each session say; only sessions that have something to say. */
+  readonly #ops = new Map<string, number>();
+  readonly #unsent = new Set<string>();
+  readonly #stale = new Set<string>();
+  #reading: Promise<void> | undefined;
+  #status: ClientStatus;
+
+  constructor(db: LocalDatabase<SyncRows>, storage: StorageStatus) {
+    this.#db = db;
+    this.#status = {
+      link: "offline",
+      pending: 0,
+      rejected: 0,
+      lastSyncedAt: undefined,
+      lastError: undefined,
+      storage,
+      leader: false,
+    };
+    this.#unwatch = db.watch(({ sessions }) => {
+      for (const session of sessions) this.#stale.add(session);
+      void this.refresh();
+    });
+  }
+
+  get status(): ClientStatus {
+    return this.#status;
+  }
+
+  subscribe(listener: () => void): () => void {
+    const own = (): void => listener();
+    this.#listeners.add(own);
+    return () => this.#listeners.delete(own);
+  }
+
+  set(change: Partial<ClientStatus>): void {
+    const next = { ...this.#status, ...change };
+    const keys = Object.keys(change) as (keyof ClientStatus)[];
+    if (keys.every((key) => next[key] === this.#status[key])) return;
+    this.#status = Object.freeze(next);
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** Reads everything once; afterwards only what changed. */
+  async begin(): Promise<void> {
+    const { ids, unsent } = await this.#db.read(["sessions", "state"], async (tx) => ({
+      ids: (await tx.list("sessions")).map(({ id }) => id),
+      unsent: (await tx.list("state")).filter(({ durable }) => !durable).map(({ session }) => session),
+    }));
+    for (const id of [...ids, ...unsent]) this.#stale.add(id);
+    await this.refresh();
+  }
+
+  /** Resolves when the counts tell what is stored now. */
+  async refresh(): Promise<void> {
+    await this.#reading;
+    if (this.#stale.size === 0) return;
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = undefined;
+    });
+    await this.#reading;
+  }
+
+  close(): void {
+    this.#unwatch();
+    this.#listeners.clear();
+  }
+
+  async #read(): Promise<void> {
+    try {
+      while (this.#stale.size > 0) {
+        const sessions = [...this.#stale];
+        this.#stale.clear();
+        const rejected = await this.#db.read(["sessions", "state", "rejected"], async (tx) => {
+          for (const session of sessions) {
+            const pending = (await tx.get("sessions", [session]))?.view.pending ?? 0;
+            if (pending > 0) this.#ops.set(session, pending);
+            else this.#ops.delete(session);
+            const rows = await tx.list("state", { prefix: [session] });
+            if (rows.some(({ durable }) => !durable)) this.#unsent.add(session);
+            else this.#unsent.delete(session);
+          }
+          return (await tx.list("rejected")).length;
+        });
+        let pending = this.#unsent.size;
+        for (const ops of this.#ops.values()) pending += ops;
+        this.set({ pending, rejected });
+      }
+    } catch {
+      // A database that fails is told by whoever it failed; the last counts stand until it answers again.
+    }
+  }
+}

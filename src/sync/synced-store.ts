@@ -1,0 +1,388 @@
+import {
+  ActorMismatchError,
+  ConflictError,
+  HoldfastError,
+  InvalidInputError,
+  RejectedError,
+} from "../model/errors.ts";
+import { freezeJson, type JsonObject } from "../model/json.ts";
+import { type Message, type MessageInput, parseMessage } from "../model/message.ts";
+import { persistable } from "../model/persistable.ts";
+import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
+import type { Snapshot } from "../model/snapshot.ts";
+import type { LocalDatabase, Reader } from "../store/database.ts";
+import { type Draft, draftOf, enqueue } from "../store/enqueue.ts";
+import { addStateUpdate } from "../store/land.ts";
+import type {
+  Beside,
+  Generation,
+  Intent,
+  LiveStore,
+  OpenState,
+  SeenState,
+  View,
+  Window,
+  WrittenOp,
+} from "../store/live-store.ts";
+import { readMessages } from "../store/log-rows.ts";
+import { SessionQueue } from "../store/session-queue.ts";
+import { findSession, SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
+import { parseLog } from "../store/stored-log.ts";
+import type { PendingOp, SyncRows } from "../store/sync-rows.ts";
+import { ViewCache } from "../store/view-cache.ts";
+import { readWindow } from "../store/view-window.ts";
+import { checkLimits, type OpLimits } from "./op-limits.ts";
+import type { Replicas } from "./replicas.ts";
+import { stateOp } from "./state-replica.ts";
+
+/** What the store asks of the connection. */
+export interface Connected {
+  /** Whether what is missing here may still come: the link is up, or coming up for the first time. */
+  mayStillCome(found: SessionOnDisk | undefined): boolean;
+  /** Told when that may have changed. */
+  watch(listener: () => void): () => void;
+  readonly limits: OpLimits | undefined;
+  generations(id: string, incarnation: string): Promise<readonly Generation[]>;
+  generationMessages(id: string, incarnation: string, generation: number): Promise<readonly JsonObject[]>;
+}
+
+export interface SyncedStoreOptions {
+  readonly actorId: string;
+  readonly db: LocalDatabase<SyncRows>;
+  readonly replicas: Replicas;
+  readonly connected: Connected;
+  readonly now: () => string;
+  readonly newId: () => string;
+}
+
+/**
+ * The sessions of one actor as this device sees them: confirmed and, over that, the outbox. Writes commit here and
+ * resolve; whoever watches the database sends them. It knows no socket.
+ */
+export class SyncedStore implements LiveStore {
+  readonly #options: SyncedStoreOptions;
+  readonly #cache = new ViewCache();
+  readonly #queue = new SessionQueue();
+
+  constructor(options: SyncedStoreOptions) {
+    this.#options = options;
+  }
+
+  async load(id: string, scope: { readonly actorId?: string | undefined }): Promise<Snapshot | undefined> {
+    this.#mustBeOurs(scope.actorId);
+    return (await this.view(id))?.snapshot;
+  }
+
+  async append(
+    id: string,
+    write: {
+      readonly messages: readonly (Message | MessageInput)[];
+      readonly state: JsonObject;
+      readonly metadata: JsonObject;
+      readonly expectedCount: number;
+      readonly expectedGeneration?: number | undefined;
+      readonly actorId?: string | undefined;
+    },
+  ): Promise<Snapshot> {
+    this.#mustBeOurs(write.actorId);
+    const { expectedCount: count, expectedGeneration } = write;
+    const generation = expectedGeneration ?? (await this.#revision(id)).generation;
+    const intent = {
+      kind: "append",
+      messages: persistable(write.messages),
+      conflict: "rebase",
+      on: { generation, count },
+    } as const;
+    await this.write(id, intent, { state: { to: write.state }, metadata: write.metadata });
+    return this.#mustExist(id);
+  }
+
+  async replace(
+    id: string,
+    write: {
+      readonly messages: readonly (Message | MessageInput)[];
+      readonly state: JsonObject;
+      readonly metadata: JsonObject;
+      readonly expected?: Revision | undefined;
+      readonly actorId?: string | undefined;
+    },
+  ): Promise<Snapshot> {
+    this.#mustBeOurs(write.actorId);
+    const intent = {
+      kind: "replace",
+      messages: persistable(write.messages),
+      expected: write.expected,
+    } as const;
+    await this.write(id, intent, { state: { to: write.state }, metadata: write.metadata });
+    return this.#mustExist(id);
+  }
+
+  synchronize<T>(
+    id: string,
+    scope: { readonly actorId?: string | undefined },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    this.#mustBeOurs(scope.actorId);
+    return this.#queue.run(id, work);
+  }
+
+  withOperationContext<T>(_operationId: string | undefined, work: () => Promise<T>): Promise<T> {
+    return work();
+  }
+
+  async view(id: string): Promise<View | undefined> {
+    await this.#arrival(id);
+    return this.#options.replicas.using(id, async (replica) => {
+      await replica.catchUp();
+      const read = await this.#options.db.read(["sessions", "outbox", "runs"], async (tx) => {
+        const found = await findSession(tx, id);
+        if (found === undefined || isAbsent(found)) return undefined;
+        return { found, log: await this.#cache.read(tx, found) };
+      });
+      if (read === undefined) return undefined;
+      const { view } = read.found.row;
+      const seen = replica.view(read.found.ops);
+      const { messages, damaged } = read.log;
+      const snapshot: Snapshot = {
+        messages,
+        state: seen.state,
+        metadata: freezeJson(structuredClone(view.metadata)),
+        revision: Object.freeze({ generation: view.head.generation, count: view.head.count }),
+        ...(damaged.length > 0 ? { damaged } : {}),
+      };
+      return { snapshot: Object.freeze(snapshot), head: view.head, seen };
+    });
+  }
+
+  async window(id: string, count: number): Promise<Window> {
+    await this.#arrival(id);
+    return this.#options.db.read(["sessions", "outbox", "runs", "rejected"], (tx) =>
+      readWindow(tx, id, count),
+    );
+  }
+
+  async write(id: string, intent: Intent, beside: Beside): Promise<WrittenOp | undefined> {
+    const { db, replicas, newId, now } = this.#options;
+    return replicas.using(id, async (replica) => {
+      await replica.catchUp();
+      const seen = beside.state?.seen ?? replica.view(await this.#ops(id));
+      const state = beside.state === undefined ? undefined : stateOp(seen, beside.state.to);
+      const made = { opId: newId(), at: now() };
+      const op = await db.write(SESSION_TABLES, (tx) =>
+        enqueue(
+          tx,
+          id,
+          async (found) => {
+            const { messages } = await this.#cache.read(tx, found);
+            const drafted = draftOf(found, intent, { ...beside, state }, messages);
+            if (drafted !== undefined) checkLimits(drafted, this.#options.connected.limits);
+            return drafted;
+          },
+          made,
+        ),
+      );
+      if ("messages" in intent) for (const message of intent.messages) this.#cache.note(message);
+      return op === undefined ? undefined : { opId: op.opId };
+    });
+  }
+
+  /** Puts an op of another kind into the outbox: an edit, a delete, or what was rejected before. */
+  async put(
+    id: string,
+    draft: (found: SessionOnDisk, tx: Reader<SyncRows>) => Promise<Draft | undefined>,
+  ): Promise<PendingOp | undefined> {
+    const made = { opId: this.#options.newId(), at: this.#options.now() };
+    return this.#options.db.write(SESSION_TABLES, (tx) => enqueue(tx, id, (found) => draft(found, tx), made));
+  }
+
+  async confirmed(id: string, opId: string): Promise<void> {
+    const { db } = this.#options;
+    await until(
+      (wake) => db.watch(({ sessions }) => sessions.has(id) && wake()),
+      () =>
+        db.read(["outbox", "rejected"], async (tx) => {
+          const ops = await tx.list("outbox", { prefix: [id] });
+          if (ops.some((op) => op.opId === opId)) return undefined;
+          const rejected = await tx.get("rejected", [id, opId]);
+          if (rejected === undefined) return true;
+          throw rejected.reason === "conflict"
+            ? new ConflictError(undefined, {
+                expected: expectedOf(rejected.op),
+                actual: rejected.actual ?? EMPTY_REVISION,
+              })
+            : new RejectedError(rejected.message, { reason: rejected.reason });
+        }),
+    );
+  }
+
+  async changeState(id: string, to: JsonObject, seen: SeenState): Promise<void> {
+    const state = stateOp(seen, to);
+    if (state === undefined) return;
+    const { db } = this.#options;
+    const found = await db.read(["sessions", "outbox"], (tx) => findSession(tx, id));
+    const unborn = found === undefined || isAbsent(found) || found.row.incarnation === null;
+    if (seen.restsOnPending || unborn) {
+      // It rests on what is still in the outbox, so it travels behind that.
+      await this.put(id, async () => ({ kind: "append", messages: [], expected: null, state }));
+      return;
+    }
+    await this.#options.replicas.using(id, async (replica) => {
+      await db.write(["state"], (tx) => addStateUpdate(tx, id, state.update, false));
+      await replica.catchUp();
+    });
+  }
+
+  open(id: string): OpenState {
+    const { doc, awareness } = this.#options.replicas.acquire(id);
+    let open = true;
+    return {
+      doc,
+      awareness,
+      close: async () => {
+        if (open) await this.#options.replicas.release(id);
+        open = false;
+      },
+    };
+  }
+
+  seenState(id: string): Promise<SeenState> {
+    return this.#options.replicas.using(id, async (replica) => replica.view(await this.#ops(id)));
+  }
+
+  watchState(id: string, listener: () => void): () => void {
+    const { replicas } = this.#options;
+    const end = replicas.acquire(id).watch(listener);
+    return () => {
+      end();
+      void replicas.release(id);
+    };
+  }
+
+  async generations(id: string): Promise<readonly Generation[]> {
+    const here = await this.#options.db.read(["sessions", "outbox", "generations"], async (tx) => {
+      const found = await findSession(tx, id);
+      return { found, archived: await tx.list("generations", { prefix: [id] }) };
+    });
+    if (here.found === undefined || isAbsent(here.found)) return [];
+    const { incarnation, head } = here.found.row;
+    if (incarnation !== null) {
+      try {
+        return await this.#options.connected.generations(id, incarnation);
+      } catch (error) {
+        // Without the relay, what is held here is told.
+        if (!(error instanceof HoldfastError)) throw error;
+      }
+    }
+    const archived = here.archived.map(({ generation, count, replacedAt }) => ({
+      generation,
+      count,
+      replacedAt,
+      current: false,
+    }));
+    return [...archived, { generation: head.generation, count: head.count, current: true }];
+  }
+
+  async holdsGeneration(id: string, generation: number): Promise<boolean> {
+    return (await this.#heldGeneration(id, generation)).messages !== undefined;
+  }
+
+  async generationMessages(id: string, generation: number): Promise<readonly Message[]> {
+    const { incarnation, messages } = await this.#heldGeneration(id, generation);
+    if (messages !== undefined) return parseLog(messages, 0).messages;
+    if (incarnation === null)
+      throw new InvalidInputError(`There is no generation ${generation}`, { path: "generation" });
+    return (await this.#options.connected.generationMessages(id, incarnation, generation)).map(parseMessage);
+  }
+
+  #heldGeneration(
+    id: string,
+    generation: number,
+  ): Promise<{
+    readonly incarnation: string | null;
+    readonly messages?: readonly (JsonObject | undefined)[];
+  }> {
+    return this.#options.db.read(["sessions", "outbox", "runs", "generations"], async (tx) => {
+      const found = await findSession(tx, id);
+      if (found === undefined || isAbsent(found)) return { incarnation: null };
+      const { incarnation, head } = found.row;
+      const archived = await tx.get("generations", [id, generation]);
+      const count = generation === head.generation ? head.count : archived?.count;
+      if (count === undefined) return { incarnation };
+      return { incarnation, messages: await readMessages(tx, id, { generation, from: 0, to: count }) };
+    });
+  }
+
+  watch(id: string, listener: () => void): () => void {
+    return this.#options.db.watch(({ sessions }) => {
+      if (sessions.has(id)) listener();
+    });
+  }
+
+  /** Waits while the relay is known to have more than is held here of a session nobody has read yet. */
+  async #arrival(id: string): Promise<void> {
+    const { db, connected } = this.#options;
+    await until(
+      (wake) => {
+        const ends = [db.watch(({ sessions }) => sessions.has(id) && wake()), connected.watch(wake)];
+        return () => {
+          for (const end of ends) end();
+        };
+      },
+      async () => {
+        const found = await db.read(["sessions", "outbox"], (tx) => findSession(tx, id));
+        return connected.mayStillCome(found) ? undefined : true;
+      },
+    );
+  }
+
+  #ops(id: string): Promise<readonly PendingOp[]> {
+    return this.#options.db.read(["outbox"], (tx) => tx.list("outbox", { prefix: [id] }));
+  }
+
+  async #revision(id: string): Promise<Revision> {
+    const row = await this.#options.db.read(["sessions"], (tx) => tx.get("sessions", [id]));
+    return row?.view.head ?? EMPTY_REVISION;
+  }
+
+  async #mustExist(id: string): Promise<Snapshot> {
+    const view = await this.view(id);
+    return view?.snapshot ?? { messages: [], state: {}, metadata: {}, revision: EMPTY_REVISION };
+  }
+
+  #mustBeOurs(actorId: string | undefined): void {
+    if (actorId !== undefined && actorId !== this.#options.actorId) throw new ActorMismatchError();
+  }
+}
+
+/** Whether there is no such session for this device: never written, or its delete is on its way. */
+export function isAbsent({ row, ops }: SessionOnDisk): boolean {
+  return row.view.deleted || (row.incarnation === null && ops.length === 0);
+}
+
+function expectedOf(op: PendingOp): Revision {
+  return op.kind === "edit" || op.kind === "delete" ? EMPTY_REVISION : (op.expected ?? EMPTY_REVISION);
+}
+
+/** Waits until `check` gives something, asking again whenever `watch` wakes it. */
+async function until<T>(
+  watch: (wake: () => void) => () => void,
+  check: () => Promise<T | undefined>,
+): Promise<T> {
+  let wake = (): void => undefined;
+  let woken = new Promise<void>((resolve) => {
+    wake = resolve;
+  });
+  const end = watch(() => wake());
+  try {
+    for (;;) {
+      const result = await check();
+      if (result !== undefined) return result;
+      await woken;
+      woken = new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    }
+  } finally {
+    end();
+  }
+}

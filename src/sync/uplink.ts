@@ -1,0 +1,102 @@
+import type { Environment } from "../env/environment.ts";
+import type { HoldfastError } from "../model/errors.ts";
+import type { LocalDatabase } from "../store/database.ts";
+import type { SyncRows } from "../store/sync-rows.ts";
+import type { FaultCode } from "../wire/fault.ts";
+import type { WireLimits } from "../wire/hello.ts";
+import type { LinkStatus } from "./connection-state.ts";
+import { Engine } from "./engine.ts";
+import { Link, type TokenSource } from "./link.ts";
+import { LinkChannels } from "./link-channels.ts";
+import type { Replicas } from "./replicas.ts";
+import { Requests } from "./requests.ts";
+import { StateSync } from "./state-sync.ts";
+
+/** What there is to tell of the connection. */
+export interface UplinkStatus {
+  readonly link: LinkStatus;
+  /** The catalog has been read on this connection. */
+  readonly fresh: boolean;
+  readonly lastError: HoldfastError | undefined;
+  readonly limits: WireLimits | undefined;
+}
+
+export interface UplinkOptions {
+  readonly url: string;
+  readonly actorId: string;
+  readonly device: string;
+  readonly token: TokenSource;
+  readonly env: Environment;
+  readonly db: LocalDatabase<SyncRows>;
+  readonly replicas: Replicas;
+  readonly newId: () => string;
+  readonly changed: (status: UplinkStatus) => void;
+  /** An answer of the relay has been stored. */
+  readonly synced: () => void;
+  readonly stateRefused: (session: string, code: FaultCode) => void;
+  readonly failed: (error: unknown) => void;
+}
+
+/** All that the leading tab runs: the link, what goes over it, and the questions that go over it. */
+export class Uplink {
+  readonly requests: Requests;
+  readonly #options: UplinkOptions;
+  readonly #link: Link;
+  readonly #engine: Engine;
+  readonly #channels: LinkChannels;
+  readonly #state: StateSync;
+  readonly #leave: () => void;
+
+  constructor(options: UplinkOptions) {
+    const { url, actorId, device, token, env, db, replicas, newId, synced, failed } = options;
+    this.#options = options;
+    this.#link = new Link({ url, actorId, device, token, env });
+    this.requests = new Requests(this.#link);
+    this.#channels = new LinkChannels(this.#link);
+    this.#engine = new Engine({
+      db,
+      link: this.#link,
+      env,
+      newId,
+      channelCovers: (session) => this.#state.covers(session),
+      freshnessChanged: () => {
+        this.#tell();
+        if (this.#engine.isFresh) this.#state.online();
+      },
+      synced,
+      failed,
+    });
+    this.#state = new StateSync({
+      db,
+      replicas,
+      channels: this.#channels,
+      isFresh: () => this.#engine.isFresh,
+      synced,
+      refused: options.stateRefused,
+      failed,
+    });
+    this.#engine.start();
+    this.#leave = this.#link.watch({ statusChanged: () => this.#tell() });
+    this.#link.start();
+    this.#tell();
+  }
+
+  reconnect(): void {
+    this.#link.reconnect();
+  }
+
+  async close(): Promise<void> {
+    this.#leave();
+    await this.#state.close();
+    this.#channels.close();
+    this.requests.close();
+    await this.#engine.close();
+    this.#link.close();
+  }
+
+  #tell(): void {
+    const { link, lastError } = this.#link.status;
+    const fresh = link === "online" && this.#engine.isFresh;
+    this.#options.changed({ link, fresh, lastError, limits: this.#link.welcome?.limits });
+  }
+}
