@@ -1,0 +1,377 @@
+import { createEncoder, toUint8Array, writeVarUint } from "lib0/encoding";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { Awareness, encodeAwarenessUpdate } from "y-protocols/awareness";
+import { writeUpdate } from "y-protocols/sync";
+import { Doc, encodeStateAsUpdate } from "yjs";
+import { LinkChannels } from "../../src/sync/link-channels.ts";
+import { StateChannel } from "../../src/sync/state-channel.ts";
+import { awarenessMessage, ChannelRelay } from "./channel-relay.ts";
+import { LIMITS, type Stage, stage } from "./link-relay.ts";
+
+const cleanups: (() => void)[] = [];
+afterEach(() => {
+  for (const clean of cleanups.splice(0)) clean();
+  vi.useRealTimers();
+});
+
+interface Setting {
+  readonly on: Stage;
+  readonly relay: ChannelRelay;
+  readonly channels: LinkChannels;
+  readonly doc: Doc;
+  readonly awareness: Awareness;
+  readonly channel: StateChannel;
+  readonly log: string[];
+}
+
+/** A document whose every local change takes the next position, as a store numbers its rows. */
+function setting(incarnation = "life 1"): Setting {
+  const on = stage();
+  const relay = new ChannelRelay(on);
+  const channels = new LinkChannels(on.link);
+  const doc = new Doc();
+  const awareness = new Awareness(doc);
+  awareness.setLocalState(null);
+  const log: string[] = [];
+  let position = 0;
+  doc.on("update", (_update: Uint8Array, origin: unknown) => {
+    if (origin !== channel.origin) position += 1;
+  });
+  const channel: StateChannel = new StateChannel({
+    doc,
+    awareness,
+    session: "s",
+    incarnation,
+    channels,
+    position: () => position,
+    onDurable: (reached) => log.push(`durable ${reached}`),
+    onClosed: (code) => log.push(`closed ${code}`),
+    onSynced: () => log.push("synced"),
+  });
+  cleanups.push(() => {
+    channel.destroy();
+    awareness.destroy();
+    relay.doc.destroy();
+    on.link.close();
+  });
+  on.link.start();
+  return { on, relay, channels, doc, awareness, channel, log };
+}
+
+const stateOf = (doc: Doc): unknown => doc.getMap("state").toJSON();
+
+async function opened(incarnation?: string): Promise<Setting> {
+  const all = setting(incarnation);
+  await all.on.clock.advance(0);
+  all.channel.connect();
+  await all.on.clock.advance(0);
+  return all;
+}
+
+describe("a session's state over the link", () => {
+  test("[P50] the channel is open when the relay says so, and both sides then hold the same", async () => {
+    const { on, relay, channel, doc, log } = setting();
+    await on.clock.advance(0);
+    doc.getMap("state").set("/mine", 1);
+    relay.doc.getMap("state").set("/theirs", 2);
+    expect(channel.phase).toBe("closed");
+    channel.connect();
+    channel.connect();
+    expect(channel.phase).toBe("opening");
+    await on.clock.advance(0);
+    expect([channel.phase, channel.synced]).toEqual(["open", true]);
+    expect(stateOf(doc)).toEqual({ "/mine": 1, "/theirs": 2 });
+    expect(stateOf(relay.doc)).toEqual({ "/mine": 1, "/theirs": 2 });
+    expect(relay.seats).toHaveLength(1);
+    expect(log).toContain("synced");
+  });
+
+  test("[P51] changes flow both ways; what comes from the relay has the channel's origin and is not sent back", async () => {
+    const { on, relay, channel, doc } = await opened();
+    const origins: unknown[] = [];
+    doc.on("update", (_update: Uint8Array, origin: unknown) => origins.push(origin));
+    const seat = relay.seats[0];
+    const before = seat?.updates ?? 0;
+    relay.doc.getMap("state").set("/theirs", 2);
+    await on.clock.advance(0);
+    expect(stateOf(doc)).toEqual({ "/theirs": 2 });
+    expect(origins).toEqual([channel.origin]);
+    expect(seat?.updates).toBe(before);
+    doc.getMap("state").set("/mine", 1);
+    await on.clock.advance(0);
+    expect(stateOf(relay.doc)).toEqual({ "/mine": 1, "/theirs": 2 });
+  });
+
+  test("[P52] a change is durable when the relay says so, not when the document is synced", async () => {
+    const { on, relay, channel, doc, log } = setting();
+    relay.acknowledges = false;
+    doc.getMap("state").set("/a", 1);
+    doc.getMap("state").set("/b", 2);
+    await on.clock.advance(0);
+    channel.connect();
+    await on.clock.advance(0);
+    expect(log).toEqual(["synced"]);
+    const seat = relay.seats[0];
+    if (seat === undefined) throw new Error("no seat");
+    relay.acknowledge(seat);
+    await on.clock.advance(0);
+    expect(log).toEqual(["synced", "durable 2"]);
+  });
+
+  test("[P52] updates acknowledged one by one reach their own positions, several at once the last of them", async () => {
+    const { on, relay, doc, log } = await opened();
+    relay.acknowledges = false;
+    log.length = 0;
+    const seat = relay.seats[0];
+    if (seat === undefined) throw new Error("no seat");
+    for (const at of ["/a", "/b", "/c"]) doc.getMap("state").set(at, 1);
+    await on.clock.advance(0);
+    expect(log).toEqual([]);
+    relay.acknowledge(seat, seat.updates - 2);
+    await on.clock.advance(0);
+    expect(log).toEqual(["durable 1"]);
+    relay.acknowledge(seat);
+    relay.acknowledge(seat);
+    await on.clock.advance(0);
+    expect(log).toEqual(["durable 1", "durable 3"]);
+  });
+
+  test("[P52] an update that leaves before step 2 says nothing of older changes that the relay lacks", async () => {
+    const { on, relay, channel, doc, log } = setting();
+    await on.clock.advance(0);
+    doc.getMap("state").set("/old", 1);
+    relay.greets = false;
+    channel.connect();
+    await on.clock.advance(0);
+    doc.getMap("state").set("/new", 2);
+    await on.clock.advance(0);
+    const seat = relay.seats[0];
+    if (seat === undefined) throw new Error("no seat");
+    expect([seat.updates, log]).toEqual([1, ["synced"]]);
+    relay.greet(seat);
+    await on.clock.advance(0);
+    expect(stateOf(relay.doc)).toEqual({ "/old": 1, "/new": 2 });
+    expect([seat.updates, log]).toEqual([2, ["synced", "durable 2"]]);
+  });
+
+  test("[P52] counts begin anew with each opening, and what was unacknowledged is claimed again", async () => {
+    const { on, relay, channel, doc, log } = await opened();
+    relay.acknowledges = false;
+    log.length = 0;
+    doc.getMap("state").set("/a", 1);
+    await on.clock.advance(0);
+    on.cable.drop();
+    await on.clock.advance(0);
+    expect([channel.phase, channel.synced]).toEqual(["closed", false]);
+    relay.seats.length = 0;
+    doc.getMap("state").set("/b", 2);
+    await on.clock.until(() => on.link.status.link === "online");
+    relay.acknowledges = true;
+    channel.connect();
+    await on.clock.advance(0);
+    expect(relay.seats[0]?.updates).toBe(1);
+    expect(log).toEqual(["synced", "durable 2"]);
+    expect(stateOf(relay.doc)).toEqual({ "/a": 1, "/b": 2 });
+  });
+
+  test("[P52] a relay that claims more than was sent cannot be believed", async () => {
+    const { on, relay, log } = await opened();
+    const seat = relay.seats[0];
+    if (seat === undefined) throw new Error("no seat");
+    log.length = 0;
+    relay.acknowledge(seat, seat.updates + 1);
+    await on.clock.advance(0);
+    expect(log).toEqual([]);
+    expect(on.link.status.lastError?.code).toBe("protocol");
+  });
+
+  test("[P50] a channel for another incarnation is closed as deleted, and no state is exchanged", async () => {
+    const { on, relay, channel, doc, log } = setting("life 0");
+    await on.clock.advance(0);
+    doc.getMap("state").set("/mine", 1);
+    channel.connect();
+    await on.clock.advance(600_000);
+    expect(log).toEqual(["closed deleted"]);
+    expect(channel.phase).toBe("closed");
+    expect(relay.closed).toEqual([]);
+    expect(on.visits[0]?.binary).toEqual([]);
+    expect(on.visits[0]?.frames.filter(({ type }) => type === "open-channel")).toHaveLength(1);
+  });
+
+  test("[P53] a channel that the relay closes tells why, and does not open by itself again", async () => {
+    const { on, relay, channel, log } = await opened();
+    const seat = relay.seats[0];
+    if (seat === undefined) throw new Error("no seat");
+    log.length = 0;
+    relay.end(seat, "invalid-state");
+    await on.clock.advance(600_000);
+    expect([channel.phase, log]).toEqual(["closed", ["closed invalid-state"]]);
+    expect(relay.seats).toEqual([]);
+    channel.connect();
+    await on.clock.advance(0);
+    expect(channel.phase).toBe("open");
+  });
+
+  test("[P10] what is too large for a frame is not sent; the channel closes as too-large and the link goes on", async () => {
+    const { on, relay, channel, channels, doc, log } = await opened();
+    log.length = 0;
+    doc.getMap("state").set("/long", "x".repeat(LIMITS.maxFrameBytes));
+    expect([channel.phase, log]).toEqual(["closed", ["closed too-large"]]);
+    await on.clock.advance(600_000);
+    expect(on.link.status.link).toBe("online");
+    expect(relay.closed).toEqual([1]);
+    expect([relay.seats.length, channels.size]).toEqual([0, 0]);
+    channel.connect();
+    await on.clock.advance(0);
+    expect(log).toEqual(["closed too-large", "closed too-large"]);
+  });
+
+  test("[P51] presence goes out and comes in, and others leave when the connection does", async () => {
+    const { on, relay, channel, awareness } = await opened();
+    awareness.setLocalState({ name: "Ada" });
+    await on.clock.advance(0);
+    expect(relay.presence).toHaveLength(1);
+    const otherDoc = new Doc();
+    const other = new Awareness(otherDoc);
+    cleanups.push(() => other.destroy());
+    other.setLocalState({ name: "Bob" });
+    const seat = relay.seats[0];
+    if (seat === undefined) throw new Error("no seat");
+    relay.say(seat, awarenessMessage(encodeAwarenessUpdate(other, [otherDoc.clientID])));
+    await on.clock.advance(0);
+    expect(awareness.getStates().get(otherDoc.clientID)).toEqual({ name: "Bob" });
+    on.cable.drop();
+    await on.clock.advance(0);
+    expect([...awareness.getStates().values()]).toEqual([{ name: "Ada" }]);
+    expect(channel.phase).toBe("closed");
+  });
+
+  test("[P50] disconnect says good-bye to the relay, and a connect right after opens another channel", async () => {
+    const { on, relay, channel, awareness } = await opened();
+    awareness.setLocalState({ name: "Ada" });
+    channel.disconnect();
+    channel.connect();
+    await on.clock.advance(0);
+    expect(relay.closed).toEqual([1]);
+    expect(relay.seats.map((seat) => seat.channel)).toEqual([2]);
+    expect(channel.phase).toBe("open");
+  });
+
+  test("[P50] without a connection connect changes nothing, and can be asked again", async () => {
+    const { on, channel, channels, log } = await opened();
+    on.cable.cut();
+    await on.clock.advance(0);
+    channel.connect();
+    await on.clock.advance(0);
+    expect([channel.phase, channels.size]).toEqual(["closed", 0]);
+    on.cable.heal();
+    await on.clock.until(() => on.link.status.link === "online");
+    channel.connect();
+    await on.clock.advance(0);
+    expect(channel.phase).toBe("open");
+    expect(log.filter((entry) => entry.startsWith("closed"))).toEqual([]);
+  });
+
+  test("[P51] what is still under way to a channel that was closed here reaches nobody and harms nothing", async () => {
+    const { on, relay, channel, doc } = await opened();
+    on.cable.delayMs = 20;
+    relay.doc.getMap("state").set("/late", 1);
+    await on.clock.advance(10);
+    channel.disconnect();
+    await on.clock.advance(100);
+    expect(stateOf(doc)).toEqual({});
+    expect(on.link.status).toEqual({ link: "online", lastError: undefined });
+  });
+
+  test("[P51] a message that cannot be read ends the connection as a relay that cannot be understood", async () => {
+    const { on, relay } = await opened();
+    const seat = relay.seats[0];
+    if (seat === undefined) throw new Error("no seat");
+    relay.say(seat, Uint8Array.of(0, 9));
+    await on.clock.advance(0);
+    expect(on.link.status.lastError?.code).toBe("protocol");
+    await on.clock.until(() => on.link.status.link === "online");
+    expect(on.cable.mostOpen).toBe(1);
+  });
+
+  test("[P52] many documents share one connection, each with its own channel and counts", async () => {
+    const { on, relay, channels } = await opened();
+    const others = Array.from({ length: 50 }, (_, index) => {
+      const doc = new Doc();
+      const awareness = new Awareness(doc);
+      const durable: number[] = [];
+      const channel = new StateChannel({
+        doc,
+        awareness,
+        session: "s",
+        incarnation: "life 1",
+        channels,
+        position: () => index,
+        onDurable: (position) => durable.push(position),
+        onClosed: () => {},
+      });
+      cleanups.push(() => {
+        channel.destroy();
+        awareness.destroy();
+      });
+      channel.connect();
+      return { doc, durable };
+    });
+    await on.clock.advance(0);
+    others[7]?.doc.getMap("state").set("/seven", 7);
+    await on.clock.advance(0);
+    expect(on.cable.connects).toBe(1);
+    expect(channels.size).toBe(51);
+    for (const { doc } of others) expect(stateOf(doc)).toEqual({ "/seven": 7 });
+    expect(others.map(({ durable }) => durable.at(-1))).toEqual(others.map((_, index) => index));
+    expect(stateOf(relay.doc)).toEqual({ "/seven": 7 });
+  });
+});
+
+describe("y-websocket's own timers", () => {
+  test("[C33] an hour without a message closes no channel", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date"] });
+    const { on, relay, channel, log } = await opened();
+    await vi.advanceTimersByTimeAsync(3_600_000);
+    await on.clock.advance(0);
+    expect(channel.phase).toBe("open");
+    expect(relay.closed).toEqual([]);
+    expect(log.filter((entry) => entry.startsWith("closed"))).toEqual([]);
+  });
+
+  test("[C45] a destroyed channel leaves no timer, no listener and no process hook behind", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date"] });
+    const hooks = process.listenerCount("exit");
+    const { on, channel, channels, doc, awareness } = await opened();
+    expect(process.listenerCount("exit")).toBe(hooks);
+    on.cable.drop();
+    await on.clock.until(() => on.link.status.link === "online");
+    channel.connect();
+    await on.clock.advance(0);
+    channel.destroy();
+    awareness.destroy();
+    await vi.advanceTimersByTimeAsync(0);
+    await on.clock.advance(0);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(channels.size).toBe(0);
+    doc.getMap("state").set("/after", 1);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await on.clock.advance(0);
+    expect(channel.phase).toBe("closed");
+    expect(on.visits.at(-1)?.binary.length).toBeGreaterThan(0);
+  });
+
+  test("[P23] a large state update made elsewhere arrives in one message and is applied", async () => {
+    const { on, relay, doc } = await opened();
+    const source = new Doc();
+    for (let index = 0; index < 200; index++) source.getMap("state").set(`/k${index}`, index);
+    const seat = relay.seats[0];
+    if (seat === undefined) throw new Error("no seat");
+    const encoder = createEncoder();
+    writeVarUint(encoder, 0);
+    writeUpdate(encoder, encodeStateAsUpdate(source));
+    relay.say(seat, toUint8Array(encoder));
+    await on.clock.advance(0);
+    expect(stateOf(doc)).toEqual(stateOf(source));
+  });
+});
