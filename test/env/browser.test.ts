@@ -1,0 +1,260 @@
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { afterEach, describe, expect, test } from "vitest";
+import { WebSocket as NodeWebSocket, WebSocketServer } from "ws";
+import { browserEnvironment, systemClock, systemRandom } from "../../src/env/browser.ts";
+import type { PageSignal } from "../../src/env/page.ts";
+import type { SocketEvents } from "../../src/env/socket.ts";
+import { HoldfastError } from "../../src/model/errors.ts";
+
+const Socket = NodeWebSocket as unknown as typeof WebSocket;
+const servers: WebSocketServer[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) server.close();
+});
+
+async function serve(welcome: (socket: NodeWebSocket) => void): Promise<string> {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  servers.push(server);
+  server.on("connection", welcome);
+  await once(server, "listening");
+  return `ws://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Notes what comes, and when the socket is over. */
+function listener(): { events: SocketEvents; log: unknown[]; opened: Promise<void>; over: Promise<void> } {
+  const log: unknown[] = [];
+  let open = (): void => {};
+  let end = (): void => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const over = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const events: SocketEvents = {
+    opened: () => {
+      log.push("opened");
+      open();
+    },
+    received: (data) => log.push(data),
+    closed: (code, reason) => {
+      log.push(`closed ${code} ${reason}`);
+      end();
+    },
+  };
+  return { events, log, opened, over };
+}
+
+describe("real sockets", () => {
+  test("[P1] text and bytes pass both ways, and the close comes once with its code", async () => {
+    const url = await serve((socket) => {
+      socket.on("message", (data, binary) => {
+        socket.send(data, { binary });
+        if (binary) socket.close(4401, "expired");
+      });
+    });
+    const { sockets } = browserEnvironment({ WebSocket: Socket });
+    const { events, log, opened, over } = listener();
+    const socket = sockets.connect(url, events);
+    socket.send("ignored: not open yet");
+    expect(log).toEqual([]);
+    await opened;
+    socket.send("text ä");
+    const frame = Uint8Array.of(9, 1, 2, 3, 9).subarray(1, 4);
+    socket.send(frame);
+    await over;
+    expect(log).toEqual(["opened", "text ä", Uint8Array.of(1, 2, 3), "closed 4401 expired"]);
+    expect(frame).toEqual(Uint8Array.of(1, 2, 3));
+    socket.send("ignored: closed");
+    socket.close();
+    expect(socket.bufferedBytes).toBeGreaterThanOrEqual(0);
+    await new Promise(setImmediate);
+    expect(log).toHaveLength(4);
+  });
+
+  test("[C32] a connection that cannot be made closes exactly once, and never from inside connect", async () => {
+    const url = await serve(() => {});
+    servers[0]?.close();
+    await once(servers[0] as WebSocketServer, "close");
+    const { sockets } = browserEnvironment({ WebSocket: Socket });
+    for (const bad of [url, "not a url", "ws://127.0.0.1:1/#fragment"]) {
+      const { events, log, over } = listener();
+      const socket = sockets.connect(bad, events);
+      expect(log).toEqual([]);
+      socket.send("nothing");
+      await over;
+      socket.close();
+      expect(log).toEqual([expect.stringMatching(/^closed 1006/)]);
+    }
+  });
+
+  test("[C32] closing while it opens, with a code that a page may not send, throws nothing and ends it", async () => {
+    const url = await serve(() => {});
+    const { sockets } = browserEnvironment({ WebSocket: Socket });
+    const { events, log, over } = listener();
+    const socket = sockets.connect(url, events);
+    socket.close(1013, "x".repeat(500));
+    await over;
+    expect(log).toEqual([expect.stringMatching(/^closed 1006/)]);
+  });
+
+  test("[P9] the reason of a close is cut to what a close frame holds", async () => {
+    const closes: [number, string][] = [];
+    const url = await serve((socket) => {
+      socket.on("close", (code, reason) => closes.push([code, String(reason)]));
+    });
+    const { sockets } = browserEnvironment({ WebSocket: Socket });
+    const { events, opened, over } = listener();
+    const socket = sockets.connect(url, events);
+    await opened;
+    socket.close(4400, "ß€😀".repeat(100));
+    await over;
+    expect(closes).toEqual([[4400, expect.stringMatching(/^ß€😀/)]]);
+  });
+
+  test("[H10] where there is no WebSocket and none is given, that is said", () => {
+    const present = Object.getOwnPropertyDescriptor(globalThis, "WebSocket");
+    Reflect.deleteProperty(globalThis, "WebSocket");
+    try {
+      expect(() => browserEnvironment()).toThrow(HoldfastError);
+      expect(() => browserEnvironment()).toThrow(/option WebSocket/);
+    } finally {
+      if (present !== undefined) Object.defineProperty(globalThis, "WebSocket", present);
+    }
+  });
+});
+
+describe("the real clock and randomness", () => {
+  test("[H12] a timer fires once, a cancelled one never, one beyond a timeout's range not at once", async () => {
+    let fired = 0;
+    const never = systemClock.after(0, () => fired--);
+    const far = systemClock.after(2 ** 31 + 10, () => fired--);
+    never();
+    const before = systemClock.now();
+    await new Promise<void>((resolve) => {
+      systemClock.after(5, () => {
+        fired += 1;
+        resolve();
+      });
+    });
+    far();
+    expect(fired).toBe(1);
+    expect(systemClock.now()).toBeGreaterThanOrEqual(before);
+  });
+
+  test("[M8] random bytes come in any number and differ; fractions lie in [0, 1)", () => {
+    const bytes = systemRandom.bytes(200_000);
+    expect(bytes.byteLength).toBe(200_000);
+    expect(bytes.subarray(190_000).some((byte) => byte !== 0)).toBe(true);
+    expect(systemRandom.bytes(16)).not.toEqual(systemRandom.bytes(16));
+    expect(systemRandom.bytes(0)).toEqual(new Uint8Array(0));
+    const fractions = Array.from({ length: 1000 }, () => systemRandom.fraction());
+    expect(Math.min(...fractions)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...fractions)).toBeLessThan(1);
+    expect(new Set(fractions).size).toBe(1000);
+  });
+});
+
+describe("outside a page", () => {
+  test("[H12] Node is always online and visible, and watching it harms nothing", () => {
+    const { page } = browserEnvironment({ WebSocket: Socket });
+    const signals: PageSignal[] = [];
+    const leave = page.watch((signal) => signals.push(signal));
+    leave();
+    expect([page.online, page.visible, signals]).toEqual([true, true, []]);
+  });
+
+  test("[C37] without Web Locks a lock still queues work within the tab", async () => {
+    const { tabs } = browserEnvironment({ WebSocket: Socket });
+    const order: number[] = [];
+    const first = tabs.lock("a", async () => {
+      await new Promise(setImmediate);
+      order.push(1);
+      return "first";
+    });
+    const second = tabs.lock("a", async () => order.push(2));
+    expect(await first).toBe("first");
+    await second;
+    expect(order).toEqual([1, 2]);
+  });
+
+  test("[H12] channels reach the others and not the sender", async () => {
+    const { tabs } = browserEnvironment({ WebSocket: Socket });
+    const heard: unknown[] = [];
+    const name = `holdfast-test-${systemRandom.fraction()}`;
+    const mine = tabs.channel(name, (data) => heard.push(["mine", data]));
+    let come = (): void => {};
+    const came = new Promise<void>((resolve) => {
+      come = resolve;
+    });
+    const other = tabs.channel(name, (data) => {
+      heard.push(["other", data]);
+      come();
+    });
+    mine.post({ n: 1 });
+    // An unref'd channel alone does not keep the process waiting for it.
+    const hold = setInterval(() => {}, 1_000);
+    await came;
+    clearInterval(hold);
+    expect(heard).toEqual([["other", { n: 1 }]]);
+    mine.close();
+    other.close();
+  });
+});
+
+describe("in a page", () => {
+  class FakeDocument extends EventTarget {
+    visibilityState: "visible" | "hidden" = "visible";
+  }
+
+  function withPage(check: (view: EventTarget, page: FakeDocument) => void): void {
+    const view = new EventTarget();
+    const page = new FakeDocument();
+    const names = ["addEventListener", "document", "navigator"] as const;
+    const before = names.map((name) => Object.getOwnPropertyDescriptor(globalThis, name));
+    const set = (name: string, value: unknown): void => {
+      Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
+    };
+    set("addEventListener", view.addEventListener.bind(view));
+    set("document", page);
+    set("navigator", { onLine: false });
+    try {
+      check(view, page);
+    } finally {
+      names.forEach((name, index) => {
+        const descriptor = before[index];
+        if (descriptor === undefined) Reflect.deleteProperty(globalThis, name);
+        else Object.defineProperty(globalThis, name, descriptor);
+      });
+    }
+  }
+
+  test("[C34] signals of window and document reach the watcher until it leaves", () => {
+    withPage((view, document) => {
+      const { page } = browserEnvironment({ WebSocket: Socket });
+      const signals: PageSignal[] = [];
+      const leave = page.watch((signal) => signals.push(signal));
+      expect([page.online, page.visible]).toEqual([false, true]);
+      for (const name of ["online", "offline", "pagehide", "pageshow"]) view.dispatchEvent(new Event(name));
+      document.visibilityState = "hidden";
+      document.dispatchEvent(new Event("visibilitychange"));
+      expect(page.visible).toBe(false);
+      document.visibilityState = "visible";
+      document.dispatchEvent(new Event("visibilitychange"));
+      for (const name of ["freeze", "resume"]) document.dispatchEvent(new Event(name));
+      leave();
+      view.dispatchEvent(new Event("online"));
+      expect(signals).toEqual([
+        "online",
+        "offline",
+        "pagehide",
+        "pageshow",
+        "hidden",
+        "visible",
+        "freeze",
+        "resume",
+      ]);
+    });
+  });
+});
