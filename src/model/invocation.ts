@@ -151,7 +151,8 @@ export const Invocation = class Invocation implements FieldAccess {
 /** Names of methods, and of what every object has, keep their meaning as properties. */
 const traps: ProxyHandler<object> = {
   get(target, key, receiver) {
-    const name = Reflect.has(target, key) ? undefined : fieldNameOf(key);
+    // A field named "then" must not make it a promise where it is awaited.
+    const name = Reflect.has(target, key) || key === "then" ? undefined : fieldNameOf(key);
     return name === undefined ? Reflect.get(target, key, receiver) : readField(heldOf(target), name);
   },
   set(target, key, value) {

@@ -12,22 +12,12 @@ import {
   MAX_JSON_DEPTH,
 } from "../../src/model/json.ts";
 import { anyJson, anyObject } from "./arbitraries.ts";
+import { invalidInputOf } from "./refusal.ts";
 
 class Point {
   x = 1;
 }
 class List extends Array<number> {}
-
-/** The error a value is refused with. */
-function refusal(value: unknown, path = "state"): InvalidInputError {
-  try {
-    copyJson(value, path);
-  } catch (error) {
-    if (error instanceof InvalidInputError) return error;
-    throw error;
-  }
-  throw new Error("it was not refused");
-}
 
 function nested(levels: number, wrap: (inner: unknown) => unknown): unknown {
   let value: unknown = 1;
@@ -42,6 +32,8 @@ function containers(value: unknown, found: object[] = []): object[] {
   for (const inner of Object.values(value)) containers(inner, found);
   return found;
 }
+
+const refusal = (value: unknown) => invalidInputOf(() => copyJson(value, "state"));
 
 const cycle: { [key: string]: unknown } = { name: "loop" };
 cycle.self = { again: [cycle] };
