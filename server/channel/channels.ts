@@ -1,0 +1,135 @@
+import type { Clock } from "../../src/env/clock.ts";
+import type { Reporter } from "../../src/env/reporter.ts";
+import type { Change, PresenceChange } from "../bus/contract.ts";
+import type { Answer, LifePlace, RelayStorage, StateWrite } from "../storage/contract.ts";
+import { COMPACT_AT_UPDATES, compactSession } from "./compaction.ts";
+import { StateChannel } from "./state-channel.ts";
+
+export interface ChannelsHost {
+  readonly clock: Clock;
+  readonly reporter: Reporter;
+  readonly storage: RelayStorage;
+  readonly limits: {
+    readonly maxStateBytes: number;
+    readonly maxQueuedBytes: number;
+    readonly maxPresenceBytes: number;
+  };
+  submit(write: StateWrite, answered: (answer: Answer) => void): void;
+  publish(presence: PresenceChange): void;
+}
+
+export interface ChannelPlace {
+  readonly actor: string;
+  readonly session: string;
+}
+
+/** The channels that somebody has open, one a session, and the compaction of their stored state. */
+export class Channels {
+  readonly #host: ChannelsHost;
+  readonly #open = new Map<string, StateChannel>();
+  readonly #compacting = new Set<string>();
+  #emptied: (() => void) | undefined;
+
+  constructor(host: ChannelsHost) {
+    this.#host = host;
+  }
+
+  /** How many are open. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /** The session's channel, to be joined at once: loaded once for all who come meanwhile. */
+  at(place: ChannelPlace): StateChannel {
+    const key = keyOf(place);
+    return this.#open.get(key) ?? this.#make(place, key);
+  }
+
+  /** A change that did not come by the session's channel in this process. */
+  changed(change: Change): void {
+    const channel = this.#open.get(keyOf({ actor: change.actor, session: change.entry.session }));
+    if (channel === undefined) return;
+    if (change.entry.deleted) channel.end({ code: "deleted", message: "The session was deleted" });
+    else if (change.state !== undefined) channel.stored(change.state.updates);
+  }
+
+  heard(presence: PresenceChange): void {
+    this.#open.get(keyOf(presence))?.heardPresence(presence.update);
+  }
+
+  /** Merges what storage holds of a session's state, when that has grown enough. */
+  considerCompaction(place: LifePlace, held: { readonly updates: number; readonly bytes: number }): void {
+    const crowded = held.bytes * 2 > this.#host.limits.maxStateBytes && held.updates >= CROWDED_UPDATES;
+    if (held.updates < COMPACT_AT_UPDATES && !crowded) return;
+    this.#compact(place).catch((error: unknown) => {
+      this.#host.reporter.report("error", "state-compaction-failed", { error: String(error) });
+    });
+  }
+
+  /** Resolves when nothing is unsaved any more, or at the time limit with what is left. */
+  async flush(timeoutMs: number): Promise<{ unsaved: number }> {
+    const unsaved = (): number => [...this.#open.values()].filter((channel) => channel.unsaved).length;
+    if (unsaved() > 0) {
+      await new Promise<void>((resolve) => {
+        const cancel = this.#host.clock.after(timeoutMs, resolve);
+        this.#emptied = () => {
+          if (unsaved() > 0) return;
+          cancel();
+          resolve();
+        };
+      });
+    }
+    return { unsaved: unsaved() };
+  }
+
+  /** Ends them all: their clients come again. */
+  close(): void {
+    for (const channel of [...this.#open.values()]) {
+      channel.end({ code: "try-again", message: "The relay is going down" });
+    }
+  }
+
+  async #compact(place: LifePlace): Promise<"done" | "damaged" | "gone"> {
+    const key = keyOf(place);
+    if (this.#compacting.has(key)) return "done";
+    this.#compacting.add(key);
+    try {
+      const compacted = await compactSession(this.#host.storage, place);
+      if (compacted === "damaged") this.#host.reporter.report("error", "state-damaged");
+      return compacted;
+    } finally {
+      this.#compacting.delete(key);
+    }
+  }
+
+  #make(place: ChannelPlace, key: string): StateChannel {
+    const { actor, session } = place;
+    const { clock, reporter, storage, limits } = this.#host;
+    const { maxStateBytes, maxQueuedBytes, maxPresenceBytes } = limits;
+    const channel = new StateChannel({
+      clock,
+      reporter,
+      maxStateBytes,
+      maxQueuedBytes,
+      maxPresenceBytes,
+      load: () => storage.loadState({ actor, session, incarnation: null }),
+      store: (life, stored) => this.#host.submit({ kind: "state", actor, session, ...life }, stored),
+      compact: (incarnation) => this.#compact({ actor, session, incarnation }),
+      passPresence: (incarnation, update) =>
+        this.#host.publish({ type: "presence", actor, session, incarnation, update }),
+      emptied: () => {
+        this.#open.delete(key);
+        this.#emptied?.();
+      },
+    });
+    this.#open.set(key, channel);
+    return channel;
+  }
+}
+
+/** Fewer than these are not worth merging, however large they are. */
+const CROWDED_UPDATES = 32;
+
+function keyOf({ actor, session }: ChannelPlace): string {
+  return `${actor.length}:${actor}${session}`;
+}

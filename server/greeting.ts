@@ -1,0 +1,36 @@
+import { PROTOCOL_VERSION } from "../src/wire/hello.ts";
+import type { Identity } from "./authenticator.ts";
+import { faultOfRefusal } from "./refusal-fault.ts";
+import type { FaultTold } from "./relay-frames.ts";
+import type { ConnectionInfo, RelayServices } from "./relay-services.ts";
+
+/** What a connection says of itself before it is let in. */
+export interface Claim {
+  readonly protocol: number;
+  readonly token?: string | undefined;
+  readonly actorId: string | undefined;
+}
+
+export type Greeting =
+  | { readonly welcome: true; readonly identity: Identity; readonly cursor: number }
+  | { readonly welcome: false; readonly fault: FaultTold };
+
+/** Whether a hello is welcome (rules P4–P6). Never rejects. */
+export async function greet(hello: Claim, services: RelayServices, info: ConnectionInfo): Promise<Greeting> {
+  if (hello.protocol !== PROTOCOL_VERSION) {
+    const message = `This relay speaks version ${PROTOCOL_VERSION} of the protocol`;
+    return { welcome: false, fault: { code: "version", message, protocol: PROTOCOL_VERSION } };
+  }
+  let identity: Identity;
+  try {
+    identity = await services.identify(hello, info);
+  } catch (error) {
+    return { welcome: false, fault: faultOfRefusal(error) };
+  }
+  try {
+    return { welcome: true, identity, cursor: await services.storage.position(identity.actorId) };
+  } catch (error) {
+    services.reporter.report("error", "read-failed", { frame: "hello", error: String(error) });
+    return { welcome: false, fault: { code: "try-again", message: "The relay's storage could not be read" } };
+  }
+}

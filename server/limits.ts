@@ -1,0 +1,89 @@
+import { invalidInput } from "../src/model/errors.ts";
+import type { WireLimits } from "../src/wire/hello.ts";
+
+/** Everything a relay bounds. Bytes are of UTF-8, or of binary frames. Each is named in the refusal that it causes. */
+export interface RelayLimits extends WireLimits {
+  /** One message as JSON. */
+  readonly maxMessageBytes: number;
+  /** One WebSocket frame from a client. */
+  readonly maxFrameBytes: number;
+  /** One op as JSON, also when it came in parts. */
+  readonly maxOpBytes: number;
+  /** What a session's state may take in storage. */
+  readonly maxStateBytes: number;
+  /** A session's metadata as JSON. */
+  readonly maxMetadataBytes: number;
+  /** Messages in one page. */
+  readonly pageMessages: number;
+  /** Sessions in one page of the catalog. */
+  readonly pageEntries: number;
+  /** Generations in one list: the newest. */
+  readonly maxGenerationsListed: number;
+  /** What waits to leave on one socket; beyond it the reader is told to come again. */
+  readonly maxBufferedBytes: number;
+  /** What came in on one socket and waits its turn; beyond it the socket is not read. */
+  readonly maxQueuedBytes: number;
+  /** Likewise, in frames. */
+  readonly maxQueuedFrames: number;
+  readonly maxSocketsPerActor: number;
+  /** Living sessions. */
+  readonly maxSessionsPerActor: number;
+  /** Channels open at one time on one connection. */
+  readonly maxChannelsPerSocket: number;
+  /** One client's presence on a channel. */
+  readonly maxPresenceBytes: number;
+  /** What a socket may send before it is welcome. */
+  readonly maxHelloBytes: number;
+  /** From the connection to the welcome, in milliseconds. */
+  readonly authTimeoutMs: number;
+  /** How long a reader may take none of what waits for it, in milliseconds. */
+  readonly sendTimeoutMs: number;
+}
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+export const DEFAULT_LIMITS: RelayLimits = Object.freeze({
+  maxMessageBytes: MiB,
+  maxFrameBytes: 4 * MiB,
+  maxOpBytes: 64 * MiB,
+  maxStateBytes: 5 * MiB,
+  maxMetadataBytes: 64 * KiB,
+  pageMessages: 500,
+  pageEntries: 500,
+  maxGenerationsListed: 10_000,
+  maxBufferedBytes: 8 * MiB,
+  maxQueuedBytes: 8 * MiB,
+  maxQueuedFrames: 1_024,
+  maxSocketsPerActor: 50,
+  maxSessionsPerActor: 100_000,
+  maxChannelsPerSocket: 1_000,
+  maxPresenceBytes: 16 * KiB,
+  maxHelloBytes: 16 * KiB,
+  authTimeoutMs: 10_000,
+  sendTimeoutMs: 30_000,
+});
+
+/** The defaults with what was given over them. @throws InvalidInputError for a name or value that is none. */
+export function limitsWith(given: Partial<RelayLimits> | undefined): RelayLimits {
+  for (const [name, value] of Object.entries(given ?? {})) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw invalidInput(`limits.${name}`, "is no limit of a relay");
+    if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
+      throw invalidInput(`limits.${name}`, "must be a whole number above 0");
+    }
+  }
+  const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
+  return Object.freeze({ ...DEFAULT_LIMITS, ...Object.fromEntries(set) });
+}
+
+/** What clients are told of them. */
+export function wireLimits(limits: RelayLimits): WireLimits {
+  const { maxMessageBytes, maxFrameBytes, maxOpBytes, maxStateBytes, maxMetadataBytes, pageMessages } =
+    limits;
+  return { maxMessageBytes, maxFrameBytes, maxOpBytes, maxStateBytes, maxMetadataBytes, pageMessages };
+}
+
+/** How much of a log goes into one frame (rules P22, P30). */
+export function pageBounds(limits: RelayLimits): { maxMessages: number; maxBytes: number } {
+  return { maxMessages: limits.pageMessages, maxBytes: Math.ceil(limits.maxFrameBytes / 4) };
+}

@@ -1,0 +1,253 @@
+import type { Clock } from "../src/env/clock.ts";
+import type { Random } from "../src/env/random.ts";
+import type { Reporter } from "../src/env/reporter.ts";
+import { isValidId, newId } from "../src/model/ids.ts";
+import { AuthError, type Authenticator, type Identity } from "./authenticator.ts";
+import type { Bus, BusMember, BusMessage, Change } from "./bus/contract.ts";
+import { changeOf } from "./change.ts";
+import { Channels } from "./channel/channels.ts";
+import { pageBounds, type RelayLimits } from "./limits.ts";
+import { originAllowed } from "./origins.ts";
+import { Peer } from "./peer.ts";
+import { type FaultTold, pushText } from "./relay-frames.ts";
+import type { Connection, ConnectionInfo, Participant, Receiver, RelayServices } from "./relay-services.ts";
+import { StockPeer, stockAddress } from "./stock-peer.ts";
+import type { Answer, RelayStorage, Write } from "./storage/contract.ts";
+
+/** What a relay takes from the outside world. */
+export interface RelayEnvironment {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly reporter: Reporter;
+}
+
+export interface RelayCoreOptions {
+  readonly environment: RelayEnvironment;
+  readonly storage: RelayStorage;
+  readonly bus: Bus;
+  readonly limits: RelayLimits;
+  /** Without one, every connection is believed to be the actor it says. */
+  readonly authenticate?: Authenticator | undefined;
+  /** Pages that may connect; see {@link originAllowed}. */
+  readonly origins?: readonly string[] | undefined;
+  /** Whether stock clients may show their token as the parameter `token` of the URL. */
+  readonly tokenInUrl?: boolean | undefined;
+}
+
+/** How long a relay that goes down waits for what it has not stored yet. */
+const DRAIN_MS = 5_000;
+
+/**
+ * A relay without sockets: whoever has connections hands them to `accept`. It checks counts, stores, orders and fans
+ * out; it never looks into messages or state. Everything outside comes in through its options.
+ */
+export class RelayCore {
+  readonly #options: RelayCoreOptions;
+  readonly #rooms = new Map<string, Set<Participant>>();
+  readonly #participants = new Set<Participant>();
+  readonly #services: RelayServices;
+  readonly #bus: BusMember;
+  #underWay = 0;
+  #idle: (() => void) | undefined;
+  #closing: Promise<void> | undefined;
+
+  private constructor(options: RelayCoreOptions, opened: { storeId: string; bus: BusMember }) {
+    const { environment, storage, limits } = options;
+    const { clock, reporter } = environment;
+    this.#options = options;
+    this.#bus = opened.bus;
+    const channels = new Channels({
+      clock,
+      reporter,
+      storage,
+      limits,
+      submit: (write, answered) => this.#submit(write, undefined, answered),
+      publish: (presence) => this.#bus.publish(presence),
+    });
+    this.#services = {
+      clock,
+      reporter,
+      limits,
+      storage,
+      storeId: opened.storeId,
+      channels,
+      identify: (claimed, info) => this.#identify(claimed, info),
+      enter: (actor, participant) => this.#enter(actor, participant),
+      leave: (actor, participant) => this.#leave(actor, participant),
+      submit: (write, from, answered) => this.#submit(write, from, answered),
+    };
+  }
+
+  /** Opens the storage and joins the bus. @throws StorageError */
+  static async open(options: RelayCoreOptions): Promise<RelayCore> {
+    const { environment, storage, limits } = options;
+    const { clock, random } = environment;
+    const { maxMessages: maxTailMessages, maxBytes: maxTailBytes } = pageBounds(limits);
+    const { maxMetadataBytes, maxStateBytes, maxSessionsPerActor } = limits;
+    const { storeId } = await storage.open({
+      now: () => clock.now(),
+      newId: () => newId({ nowMs: clock.now(), bytes: (n) => random.bytes(n) }),
+      limits: { maxMetadataBytes, maxStateBytes, maxSessionsPerActor, maxTailMessages, maxTailBytes },
+    });
+    const hear: { message: (message: BusMessage) => void } = { message: () => {} };
+    const bus = await options.bus.join((message) => hear.message(message));
+    const core = new RelayCore(options, { storeId, bus });
+    hear.message = (message) => core.#heard(message);
+    return core;
+  }
+
+  get storeId(): string {
+    return this.#services.storeId;
+  }
+
+  /** Connections let in, and channels open: for the operator. */
+  get size(): { readonly connections: number; readonly channels: number } {
+    const connections = [...this.#rooms.values()].reduce((sum, room) => sum + room.size, 0);
+    return { connections, channels: this.#services.channels.size };
+  }
+
+  /** Takes a connection that was just made. What it says and its end go to what this answers. */
+  accept(connection: Connection, info: ConnectionInfo): Receiver {
+    const { origins, authenticate, tokenInUrl = false } = this.#options;
+    const address = stockAddress(info.url, { tokenInUrl });
+    const participant =
+      address === undefined || address === "bad"
+        ? new Peer(this.#services, connection, info)
+        : new StockPeer(this.#services, connection, {
+            info,
+            address: { ...address, token: info.token ?? address.token },
+          });
+    this.#participants.add(participant);
+    if (this.#closing !== undefined) participant.dismiss(GOING_DOWN);
+    else if (!originAllowed(info.origin, { origins, authenticated: authenticate !== undefined })) {
+      participant.dismiss({ code: "forbidden", message: "This origin may not connect here" });
+    } else if (address === "bad") {
+      participant.dismiss({ code: "unknown-session", message: "There is no such session" });
+    }
+    return {
+      received: (data) => participant.received(data),
+      closed: () => {
+        this.#participants.delete(participant);
+        participant.closed();
+      },
+    };
+  }
+
+  /** Answers what is under way, tells everyone to come again, and closes the storage. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    const { storage, environment } = this.#options;
+    const { unsaved } = await this.#services.channels.flush(DRAIN_MS);
+    if (unsaved > 0) environment.reporter.report("error", "state-left-unsaved", { channels: unsaved });
+    if (this.#underWay > 0)
+      await new Promise<void>((resolve) => {
+        this.#idle = resolve;
+      });
+    for (const participant of [...this.#participants]) participant.dismiss(GOING_DOWN);
+    this.#services.channels.close();
+    await this.#bus.leave();
+    await storage.close();
+  }
+
+  async #identify(
+    claimed: { token?: string | undefined; actorId: string | undefined },
+    info: ConnectionInfo,
+  ): Promise<Identity> {
+    const { authenticate } = this.#options;
+    const { token, actorId } = claimed;
+    if (authenticate === undefined) {
+      if (!isValidId(actorId)) throw new AuthError("missing", "An actorId is needed");
+      return { actorId };
+    }
+    const identity = await authenticate(token, info.request);
+    if (!isValidId(identity.actorId)) throw new AuthError("invalid", "The token names no actor");
+    if (actorId !== undefined && actorId !== identity.actorId) {
+      throw new AuthError("forbidden", "The token speaks for another actor");
+    }
+    return identity;
+  }
+
+  #enter(actor: string, participant: Participant): FaultTold | undefined {
+    const room = this.#rooms.get(actor) ?? new Set();
+    const { maxSocketsPerActor: max } = this.#services.limits;
+    if (room.size >= max) {
+      const limit = { name: "maxSocketsPerActor", max };
+      return { code: "limit-reached", message: `The limit maxSocketsPerActor is ${max}`, limit };
+    }
+    if (room.size === 0) {
+      this.#rooms.set(actor, room);
+      this.#bus.watch(actor);
+    }
+    room.add(participant);
+    return undefined;
+  }
+
+  #leave(actor: string, participant: Participant): void {
+    const room = this.#rooms.get(actor);
+    if (room?.delete(participant) !== true || room.size > 0) return;
+    this.#rooms.delete(actor);
+    this.#bus.unwatch(actor);
+  }
+
+  #submit(write: Write, from: Participant | undefined, answered: (answer: Answer) => void): void {
+    this.#underWay += 1;
+    this.#options.storage.apply(write).then(
+      (answer) => this.#answer(write, answer, { from, answered }),
+      (error: unknown) => {
+        this.#services.reporter.report("error", "write-failed", { kind: write.kind, error: String(error) });
+        this.#answer(write, NOT_STORED, { from, answered });
+      },
+    );
+  }
+
+  /** In one turn, and in this order: channels, the op's own connection, the others (rules P42, P55). */
+  #answer(
+    write: Write,
+    answer: Answer,
+    to: { from: Participant | undefined; answered: (answer: Answer) => void },
+  ): void {
+    this.#underWay -= 1;
+    const { channels } = this.#services;
+    const change = answer.ok ? changeOf(write, answer) : undefined;
+    if (change !== undefined && write.kind !== "state") channels.changed(change);
+    to.answered(answer);
+    if (change !== undefined) {
+      this.#push(change, to.from);
+      this.#bus.publish(change);
+    }
+    if (answer.ok && answer.held !== undefined && change?.state !== undefined) {
+      const { actor, session } = write;
+      channels.considerCompaction({ actor, session, incarnation: answer.incarnation }, answer.held);
+    }
+    if (this.#underWay === 0) this.#idle?.();
+  }
+
+  #push(change: Change, except: Participant | undefined): void {
+    let text: string | undefined;
+    for (const participant of this.#rooms.get(change.actor) ?? []) {
+      if (participant === except) continue;
+      text ??= pushText(change, pageBounds(this.#services.limits).maxBytes);
+      participant.changed(text);
+    }
+  }
+
+  #heard(message: BusMessage): void {
+    if (message.type === "presence") {
+      this.#services.channels.heard(message);
+      return;
+    }
+    this.#services.channels.changed(message);
+    this.#push(message, undefined);
+  }
+}
+
+const GOING_DOWN: FaultTold = { code: "try-again", message: "The relay is going down" };
+const NOT_STORED: Answer = {
+  ok: false,
+  code: "try-again",
+  message: "The relay's storage could not take this now",
+};
