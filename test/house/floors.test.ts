@@ -10,7 +10,7 @@ const rooms: { room: RegExp; mayImport: readonly string[] }[] = [
   { room: /^src\/session\//, mayImport: ["src/model/", "src/env/", "src/wire/", "src/store/"] },
   { room: /^src\/sync\//, mayImport: ["src/model/", "src/env/", "src/wire/", "src/store/"] },
   {
-    room: /^src\/client\.ts$/,
+    room: /^src\/(open-)?client\.ts$/,
     mayImport: ["src/model/", "src/env/", "src/wire/", "src/store/", "src/session/", "src/sync/"],
   },
   { room: /^src\/(react|adapters|testing)\/|^src\/index\.ts$/, mayImport: ["src/", "server/"] },
