@@ -47,8 +47,8 @@ export function readResultOf(content: JsonValue | undefined): ContentRead<ToolRe
     if (block !== undefined) items.push(block);
     if (note !== undefined) parts.push(note);
   });
-  const allWritable = items.some((item) => !isReasoning(item)) && items.every(isBlock);
-  return { items, parts, ...(allWritable ? {} : { form: "parts" }) };
+  const plain = items.length > 0 && items.every((item) => isBlock(item) && !isReasoning(item));
+  return { items, parts, ...(plain ? {} : { form: "parts" }) };
 }
 
 /** The content of a message that is no tool's; undefined where it had none. */

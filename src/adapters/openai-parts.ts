@@ -11,7 +11,7 @@ export interface PartRead {
 }
 
 const REASONING_TYPES: readonly unknown[] = ["reasoning", "thinking", "redacted_thinking"];
-const DATA_URL = /^data:([^;,]+);base64,/;
+const DATA_URL = /^data:([^,]*);base64,/;
 const AUDIO_TYPES = { wav: "audio/wav", mp3: "audio/mpeg" } as const;
 
 /** Reads one part of foreign content. What no block can say is kept whole in the note. */
