@@ -1,0 +1,12 @@
+export type { SessionActions } from "./catalog-view.ts";
+export { useClient } from "./client-context.ts";
+export type { HoldfastProviderProps } from "./holdfast-provider.tsx";
+export { HoldfastProvider } from "./holdfast-provider.tsx";
+export type { MessagesView } from "./use-messages.ts";
+export { useMessages } from "./use-messages.ts";
+export { useSession } from "./use-session.ts";
+export type { SessionStateView } from "./use-session-state.ts";
+export { useSessionState } from "./use-session-state.ts";
+export type { SessionsView } from "./use-sessions.ts";
+export { useSessions } from "./use-sessions.ts";
+export { useSyncStatus } from "./use-sync-status.ts";
