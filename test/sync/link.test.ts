@@ -290,6 +290,7 @@ describe("connections that end", () => {
     await on.clock.advance(120_000);
     on.clock.jump(2 * 86_400_000);
     await on.clock.advance(120_000);
+    on.clock.jump(-86_400_000);
     expect(on.cable.connects).toBe(1);
     on.cable.swallow();
     await on.clock.until(() => on.cable.connects === 2);

@@ -2,6 +2,7 @@ import { createEncoder, toUint8Array, writeVarUint } from "lib0/encoding";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { Awareness, encodeAwarenessUpdate } from "y-protocols/awareness";
 import { writeUpdate } from "y-protocols/sync";
+import type { WebsocketProvider } from "y-websocket";
 import { Doc, encodeStateAsUpdate } from "yjs";
 import { LinkChannels } from "../../src/sync/link-channels.ts";
 import { StateChannel } from "../../src/sync/state-channel.ts";
@@ -329,18 +330,40 @@ describe("a session's state over the link", () => {
 });
 
 describe("y-websocket's own timers", () => {
-  test("[C33] an hour without a message closes no channel", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date"] });
-    const { on, relay, channel, log } = await opened();
-    await vi.advanceTimersByTimeAsync(3_600_000);
-    await on.clock.advance(0);
+  test("[C33] a quiet channel is not closed by the provider's own watch", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
+    const { relay, channel, log } = await opened();
+    const provider = channel.origin as WebsocketProvider;
+    provider.wsLastMessageReceived = 0;
+    await vi.advanceTimersByTimeAsync(60_000);
     expect(channel.phase).toBe("open");
     expect(relay.closed).toEqual([]);
     expect(log.filter((entry) => entry.startsWith("closed"))).toEqual([]);
+    // What is left is the awareness's own, which belongs to the owner of the document.
+    expect(vi.getTimerCount()).toBe(1);
+  });
+
+  test("[C32] the provider makes no attempt of its own after a lost connection or a refusal", async () => {
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
+    const { on, relay, channel, channels } = await opened();
+    on.cable.drop();
+    await on.clock.until(() => on.link.status.link === "online");
+    await vi.advanceTimersByTimeAsync(60_000);
+    await on.clock.advance(0);
+    expect([channel.phase, channels.size]).toEqual(["closed", 0]);
+    channel.connect();
+    await on.clock.advance(0);
+    const seat = relay.seats.at(-1);
+    if (seat === undefined) throw new Error("no seat");
+    relay.end(seat, "try-again");
+    await on.clock.advance(0);
+    await vi.advanceTimersByTimeAsync(60_000);
+    await on.clock.advance(0);
+    expect([channel.phase, channels.size]).toEqual(["closed", 0]);
   });
 
   test("[C45] a destroyed channel leaves no timer, no listener and no process hook behind", async () => {
-    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout", "Date"] });
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "setTimeout", "clearTimeout"] });
     const hooks = process.listenerCount("exit");
     const { on, channel, channels, doc, awareness } = await opened();
     expect(process.listenerCount("exit")).toBe(hooks);
