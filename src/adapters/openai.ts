@@ -1,6 +1,13 @@
 import { invalidInput } from "../model/errors.ts";
+import { checkIterable } from "../model/iterable.ts";
 import { copyJsonObject, freezeJson, type JsonObject, jsonEquals, setKey } from "../model/json.ts";
-import { isMessage, type Message, type MessageInput, readMessage, rebuildMessage } from "../model/message.ts";
+import {
+  checkMessage,
+  type Message,
+  type MessageInput,
+  readMessage,
+  rebuildMessage,
+} from "../model/message.ts";
 import { readForeign } from "./openai-read.ts";
 import { RESIDUE_KEY } from "./openai-residue.ts";
 import type { OpenAIMessage } from "./openai-shapes.ts";
@@ -27,7 +34,9 @@ export type {
  * @throws InvalidInputError naming the message, as in `messages[3].role`, for an unknown role or what is no JSON.
  */
 export function fromOpenAI(messages: Iterable<object>): Message[] {
-  return Array.from(messages, (message, index) => readOne(message, `messages[${index}]`));
+  return Array.from(checkIterable(messages, "messages"), (message, index) =>
+    readOne(message, `messages[${index}]`),
+  );
 }
 
 /**
@@ -45,8 +54,8 @@ export function inputsFromOpenAI(messages: Iterable<object>): MessageInput[] {
  * @throws InvalidInputError for what is no message.
  */
 export function toOpenAI(messages: Iterable<Message | MessageInput>): OpenAIMessage[] {
-  return Array.from(messages).flatMap((message, index) => {
-    const ours = isMessage(message) ? message : readMessage(message, `messages[${index}]`, "given");
+  return Array.from(checkIterable(messages, "messages")).flatMap((message, index) => {
+    const ours = checkMessage(message, `messages[${index}]`);
     return writeForeign(ours) as unknown as OpenAIMessage[];
   });
 }

@@ -45,15 +45,11 @@ export function createMessage(input: MessageInput | Message): Message {
   return readMessage(input, "message", "given");
 }
 
-/** A message as JSON: a fresh, mutable copy, bytes as base64 (M4). It is what is stored and sent. */
+/** A message as JSON: a fresh, mutable copy, bytes as base64 (M4). It is what is stored and sent.
+ *  @throws InvalidInputError for what is no message. */
 export function serializeMessage(message: Message): JsonObject {
-  return {
-    id: message.id,
-    role: message.role,
-    content: serializeContent(message.content),
-    metadata: cloneJson(message.metadata),
-    createdAt: message.createdAt,
-  };
+  const { id, role, content, metadata, createdAt } = checkMessage(message, "message");
+  return { id, role, content: serializeContent(content), metadata: cloneJson(metadata), createdAt };
 }
 
 /**
@@ -64,16 +60,22 @@ export function parseMessage(json: unknown): Message {
   return readMessage(json, "message", "stored");
 }
 
-/** The text of a message: its text blocks, with nothing between; no reasoning and nothing of tools (M5). */
+/** The text of a message: its text blocks, with nothing between; no reasoning and nothing of tools (M5).
+ *  @throws InvalidInputError for what is no message. */
 export function textOf(message: Message): string {
   let text = "";
-  for (const block of message.content) if (block.type === "text") text += block.text;
+  for (const block of checkMessage(message, "message").content) if (block.type === "text") text += block.text;
   return text;
 }
 
 /** Whether a value is a message that this module made and checked. A copy of one is not. */
 export function isMessage(value: unknown): value is Message {
   return typeof value === "object" && value !== null && made.has(value);
+}
+
+/** The message itself when it was made here; otherwise what it says is read and checked, as `createMessage` does. */
+export function checkMessage(value: Message | MessageInput, path: string): Message {
+  return isMessage(value) ? value : readMessage(value, path, "given");
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Content, ToolResultBlock } from "./content.ts";
-import { createMessage, type Message, rebuildMessage } from "./message.ts";
+import { checkIterable } from "./iterable.ts";
+import { checkMessage, createMessage, type Message, rebuildMessage } from "./message.ts";
 import { type Call, pairToolCalls, type Result } from "./tool-pairs.ts";
 
 /** What the result says of a call that never got one. */
@@ -10,8 +11,15 @@ export const NO_RESULT = "No result was recorded for this call.";
  * of them and no others (S16). A call without a result gets an error result, a late result moves to its call, a result
  * without a call before it is left out. The log itself is not touched; messages that need no change are handed on as
  * they are, and the same history gives the same answer, ids included.
+ * @throws InvalidInputError naming what is no message.
  */
 export function toModelMessages(history: readonly Message[]): readonly Message[] {
+  return repair(
+    Array.from(checkIterable(history, "history"), (message, at) => checkMessage(message, `history[${at}]`)),
+  );
+}
+
+function repair(history: readonly Message[]): readonly Message[] {
   const plan: Plan = { staying: new Set(), inserted: new Map(), history };
   for (const [at, calls] of pairToolCalls(history)) planTurn(at, calls, plan);
   const given: Message[] = [];

@@ -1,5 +1,6 @@
 import { hidesArtifacts, withoutArtifacts } from "./artifacts.ts";
-import { isMessage, type Message, type MessageInput, readMessage } from "./message.ts";
+import { checkIterable } from "./iterable.ts";
+import { checkMessage, isMessage, type Message, type MessageInput } from "./message.ts";
 import { sameContent } from "./message-equality.ts";
 import { withoutReasoning } from "./reasoning.ts";
 
@@ -17,8 +18,8 @@ export function persistable(
 ): readonly Message[] {
   const kept: Message[] = [];
   let index = 0;
-  for (const given of messages) {
-    const message = readMessage(given, `messages[${index}]`, "given");
+  for (const given of checkIterable(messages, "messages")) {
+    const message = checkMessage(given, `messages[${index}]`);
     index += 1;
     const fit = persistableMessage(message);
     if (fit === undefined) continue;

@@ -1,16 +1,18 @@
 import { type Content, isBlock, type ToolResultContent } from "./content.ts";
 import type { JsonValue } from "./json.ts";
-import { type Message, rebuildMessage } from "./message.ts";
+import { checkMessage, type Message, rebuildMessage } from "./message.ts";
 
 /**
  * The message without its reasoning blocks, those inside tool results included; the same object when it has none (M6).
  * Content may be empty afterwards.
+ * @throws InvalidInputError for what is no message.
  */
 export function withoutReasoning(message: Message): Message {
-  const content = withoutReasoningIn(message.content);
-  return content === message.content
+  const checked = checkMessage(message, "message");
+  const content = withoutReasoningIn(checked.content);
+  return content === checked.content
     ? message
-    : rebuildMessage(message, { content: content as readonly Content[] });
+    : rebuildMessage(checked, { content: content as readonly Content[] });
 }
 
 type Item = Content | JsonValue;
