@@ -23,8 +23,6 @@ export interface Channel {
 export class LinkChannels {
   readonly #link: Link;
   readonly #open = new Map<number, ChannelEvents>();
-  /** Closed from this side: what the relay sent before it heard of that is on its way, and for nobody. */
-  readonly #forgotten = new Set<number>();
   readonly #leave: () => void;
   #last = 0;
 
@@ -74,13 +72,13 @@ export class LinkChannels {
     if (frame.type !== "channel-closed") return;
     const events = this.#eventsOf(frame.channel);
     this.#open.delete(frame.channel);
-    this.#forgotten.delete(frame.channel);
     events?.closed(frame.code);
   }
 
+  /** Undefined for a channel that was closed from this side: the relay had not yet heard of that. */
   #eventsOf(number: number): ChannelEvents | undefined {
     const events = this.#open.get(number);
-    if (events === undefined && !this.#forgotten.has(number)) {
+    if (events === undefined && number > this.#last) {
       throw new ProtocolError(`The relay spoke of channel ${number}, which was never opened`);
     }
     return events;
@@ -88,14 +86,12 @@ export class LinkChannels {
 
   #close(number: number): void {
     if (!this.#open.delete(number)) return;
-    this.#forgotten.add(number);
     this.#link.send({ type: "close-channel", channel: number });
   }
 
   #end(): void {
     const open = [...this.#open.values()];
     this.#open.clear();
-    this.#forgotten.clear();
     for (const events of open) events.closed(undefined);
   }
 }
