@@ -124,7 +124,8 @@ function webSockets(Socket: typeof WebSocket): Sockets {
 /** WebSocket.OPEN, which a class given as an option need not carry. */
 const OPEN = 1;
 
-function browserTabs(): Tabs {
+/** What the tabs of this browser share: Web Locks and BroadcastChannels, as far as it has them. */
+export function browserTabs(): Tabs {
   const alone = standaloneTabs();
   const locks = globalThis.navigator?.locks as LockManager | undefined;
   return {

@@ -1,0 +1,18 @@
+export { TestClock, type TestClockOptions } from "./clock.ts";
+export {
+  type TestEnvironment,
+  type TestEnvironmentOptions,
+  TestReporter,
+  testEnvironment,
+} from "./environment.ts";
+export {
+  type Accept,
+  TestCable,
+  type TestCableOptions,
+  TestNetwork,
+  type TestNetworkOptions,
+} from "./network.ts";
+export { TestPage } from "./page.ts";
+export { type SeededRandom, seededRandom } from "./random.ts";
+export { type StoreCase, type StoreConformanceOptions, storeConformance } from "./store-conformance.ts";
+export { TestTab, TestTabs } from "./tabs.ts";
