@@ -81,13 +81,14 @@ export class RelayCore {
   /** Opens the storage and joins the bus. @throws StorageError */
   static async open(options: RelayCoreOptions): Promise<RelayCore> {
     const { environment, storage, limits } = options;
-    const { clock, random } = environment;
+    const { clock, random, reporter } = environment;
     const { maxMessages: maxTailMessages, maxBytes: maxTailBytes } = pageBounds(limits);
     const { maxMetadataBytes, maxStateBytes, maxSessionsPerActor } = limits;
     const { storeId } = await storage.open({
       now: () => clock.now(),
       newId: () => newId({ nowMs: clock.now(), bytes: (n) => random.bytes(n) }),
       limits: { maxMetadataBytes, maxStateBytes, maxSessionsPerActor, maxTailMessages, maxTailBytes },
+      reporter,
     });
     const hear: { message: (message: BusMessage) => void } = { message: () => {} };
     const bus = await options.bus.join((message) => hear.message(message));

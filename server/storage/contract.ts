@@ -1,3 +1,4 @@
+import type { Reporter } from "../../src/env/reporter.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Head, Revision } from "../../src/model/revision.ts";
 import type { CatalogEntry } from "../../src/wire/catalog.ts";
@@ -48,6 +49,7 @@ export interface StorageHost {
   /** A fresh id: an incarnation, the store's own. */
   newId(): string;
   readonly limits: StorageLimits;
+  readonly reporter: Reporter;
 }
 
 export interface StorageLimits {

@@ -1,12 +1,15 @@
 import * as z from "zod/mini";
+import { isValidId } from "../model/ids.ts";
 import type { JsonObject, JsonValue } from "../model/json.ts";
 
-/** Identifiers of sessions, messages, ops and actors: 1 to 128 characters, not blank. */
-export const Id = z.string().check(
-  z.minLength(1),
-  z.maxLength(128),
-  z.refine((text) => text.trim() !== "", "is blank"),
-);
+/** Identifiers of sessions, messages, ops and actors: 1 to 128 characters, not blank, and storable as they are. */
+export const Id = z
+  .string()
+  .check(
+    z.minLength(1),
+    z.maxLength(128),
+    z.refine(isValidId, "is blank, or holds NUL or half a surrogate pair"),
+  );
 /** Counts, generations, cursors and positions: whole numbers from 0. */
 export const Count = z.int().check(z.nonnegative());
 

@@ -1,0 +1,30 @@
+import { randomBytes } from "node:crypto";
+import type { Clock } from "../src/env/clock.ts";
+import type { Random } from "../src/env/random.ts";
+
+// The one file of the relay with the real clock, timers and randomness.
+
+/** Timers do not keep the process alive: its sockets do. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  after: (delayMs, fire) => {
+    const timer = setTimeout(fire, delayMs);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
+
+export const systemRandom: Random = {
+  bytes: (length) => new Uint8Array(randomBytes(length)),
+  fraction: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
+};
+
+/** Runs after all that is ready in this turn of the event loop. */
+export function nextTurn(run: () => void): void {
+  setImmediate(run);
+}
+
+/** Runs when all microtasks of this turn are done. */
+export function endOfTurn(run: () => void): void {
+  process.nextTick(run);
+}
