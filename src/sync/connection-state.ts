@@ -1,3 +1,4 @@
+import type { PageSignal } from "../env/page.ts";
 import type { FaultCode, LimitNamed } from "../wire/fault.ts";
 import type { Welcome } from "../wire/hello.ts";
 import type { DelayRange } from "./backoff.ts";
@@ -126,6 +127,23 @@ export function initialConnection(actorId: string): ConnectionState {
     tokenKnown: false,
     trouble: undefined,
   };
+}
+
+/** What a page's signal means to the connection, where it means something. */
+export function signalOf(signal: PageSignal): "online" | "offline" | "visible" | undefined {
+  switch (signal) {
+    case "online":
+    case "offline":
+    case "visible":
+      return signal;
+    case "resume":
+    case "pageshow":
+      return "visible";
+    case "hidden":
+    case "freeze":
+    case "pagehide":
+      return undefined;
+  }
 }
 
 /** The socket that counts, if there is one. */

@@ -1,5 +1,7 @@
+import type { HoldfastError } from "../model/errors.ts";
 import type { RelayFrame } from "../wire/frames.ts";
 import type { Welcome } from "../wire/hello.ts";
+import type { LinkStatus } from "./connection-state.ts";
 
 /** What a relay says once it has welcomed the client, apart from what the link itself answers for. */
 export type LinkFrame = Exclude<RelayFrame, { readonly type: "welcome" | "fault" | "pong" }>;
@@ -16,4 +18,11 @@ export interface LinkEvents {
   offline(): void;
   /** `status` tells something else. */
   statusChanged(): void;
+}
+
+/** What there is to tell of a link. */
+export interface LinkCondition {
+  readonly link: LinkStatus;
+  /** Why there is no connection, or why the last attempt failed; undefined once it stands. */
+  readonly lastError: HoldfastError | undefined;
 }

@@ -1,7 +1,6 @@
 import type { Environment } from "../env/environment.ts";
-import type { PageSignal } from "../env/page.ts";
 import type { Socket } from "../env/socket.ts";
-import { type HoldfastError, invalidInput, ProtocolError } from "../model/errors.ts";
+import { invalidInput, ProtocolError } from "../model/errors.ts";
 import { readChannelFrame, writeChannelFrame } from "../wire/binary.ts";
 import { readRelayFrame, writeFrame } from "../wire/codec.ts";
 import type { ClientFrame } from "../wire/frames.ts";
@@ -14,12 +13,12 @@ import {
   type ConnectionState,
   type ConnectionTrouble,
   initialConnection,
-  type LinkStatus,
   linkStatus,
+  signalOf,
   socketOf,
 } from "./connection-state.ts";
 import { errorOfTrouble } from "./connection-trouble.ts";
-import type { LinkEvents, Sending } from "./link-events.ts";
+import type { LinkCondition, LinkEvents, Sending } from "./link-events.ts";
 import { textsOf } from "./link-parts.ts";
 
 export type TokenSource = string | (() => string | Promise<string>) | undefined;
@@ -35,12 +34,6 @@ export interface LinkOptions {
   readonly events?: Partial<LinkEvents> | undefined;
 }
 
-interface Status {
-  readonly link: LinkStatus;
-  /** Why there is no connection, or why the last attempt failed; undefined once it stands. */
-  readonly lastError: HoldfastError | undefined;
-}
-
 /** The one connection of a client to its relay: opened, kept alive, opened again; performs what `step` decides. */
 export class Link {
   readonly #options: LinkOptions;
@@ -53,7 +46,7 @@ export class Link {
   /** The token that this connection last showed. */
   #shown: string | undefined;
   #welcome: Welcome | undefined;
-  #status: Status = { link: "offline", lastError: undefined };
+  #status: LinkCondition = { link: "offline", lastError: undefined };
   #trouble: ConnectionTrouble | undefined;
   #parts = 0;
   #pings = 0;
@@ -75,7 +68,10 @@ export class Link {
   /** Connects, and goes on connecting until `close` or a refusal that is final. */
   start(): void {
     if (this.#state.phase !== "idle") return;
-    this.#leavePage = this.#options.env.page.watch((signal) => this.#signalled(signal));
+    this.#leavePage = this.#options.env.page.watch((told) => {
+      const signal = signalOf(told);
+      if (signal !== undefined) this.#dispatch({ type: "page", signal });
+    });
     this.#dispatch({ type: "start" });
   }
 
@@ -90,7 +86,7 @@ export class Link {
     this.#dispatch({ type: "close" });
   }
 
-  get status(): Status {
+  get status(): LinkCondition {
     return this.#status;
   }
 
@@ -120,24 +116,6 @@ export class Link {
     if (bytes.byteLength > limits.maxFrameBytes) return "too-large";
     this.#socket?.send(bytes);
     return "sent";
-  }
-
-  #signalled(signal: PageSignal): void {
-    switch (signal) {
-      case "online":
-      case "offline":
-        this.#dispatch({ type: "page", signal });
-        break;
-      case "visible":
-      case "resume":
-      case "pageshow":
-        this.#dispatch({ type: "page", signal: "visible" });
-        break;
-      case "hidden":
-      case "freeze":
-      case "pagehide":
-        break;
-    }
   }
 
   /** One event at a time: what effects give rise to waits until they are done. */
