@@ -23,6 +23,8 @@ interface ConversationItemProps {
 export function ConversationItem(props: ConversationItemProps): ReactNode {
   const { entry, now, open, tabStop, renaming, actions, onRename, onDelete } = props;
   const title = titleOf(entry);
+  // The person's own words that still wait were never unread to them.
+  const unread = open ? 0 : Math.max(0, entry.unread - entry.pending);
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.key === "F2") onRename(true);
     else if (event.key === "Delete") onDelete();
@@ -43,7 +45,7 @@ export function ConversationItem(props: ConversationItemProps): ReactNode {
     );
   }
   return (
-    <li className="conversation" data-unread={entry.unread > 0 && !open}>
+    <li className="conversation" data-unread={unread > 0}>
       <a
         href={hrefOf({ kind: "conversation", id: entry.id })}
         aria-current={open ? "page" : undefined}
@@ -64,9 +66,9 @@ export function ConversationItem(props: ConversationItemProps): ReactNode {
               <span className="visually-hidden">{entry.pending} waiting to be sent</span>
             </span>
           )}
-          {entry.unread > 0 && !open && (
+          {unread > 0 && (
             <span className="badge">
-              {entry.unread > 99 ? "99+" : entry.unread}
+              {unread > 99 ? "99+" : unread}
               <span className="visually-hidden"> unread</span>
             </span>
           )}

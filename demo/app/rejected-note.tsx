@@ -18,7 +18,7 @@ export function RejectedNote({ message, op, rejected }: RejectedNoteProps): Reac
   return (
     <div className="rejected-note">
       <p>
-        <strong>Not accepted.</strong> {op?.reason ?? "The relay refused it."}
+        <strong>Not accepted.</strong> {reasonWords(op?.reason)}
       </p>
       <div className="rejected-actions">
         {op !== undefined && (
@@ -37,4 +37,22 @@ export function RejectedNote({ message, op, rejected }: RejectedNoteProps): Reac
       </div>
     </div>
   );
+}
+
+function reasonWords(code: string | undefined): string {
+  switch (code) {
+    case "too-large":
+      return "The message is larger than the relay takes.";
+    case "conflict":
+      return "Somebody else wrote in between.";
+    case "deleted":
+    case "unknown-session":
+      return "The conversation was deleted on another device.";
+    case "forbidden":
+      return "The relay does not let you write here.";
+    case undefined:
+      return "The relay refused it.";
+    default:
+      return `The relay refused it (${code}).`;
+  }
 }

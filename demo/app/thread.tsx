@@ -1,5 +1,5 @@
 import { createMessage, type SessionEntry } from "holdfast";
-import { type SessionsView, useMessages, useSession } from "holdfast/react";
+import { type SessionsView, useMessages, useSession, useSyncStatus } from "holdfast/react";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { announce } from "./announcer.tsx";
 import { Composer } from "./composer.tsx";
@@ -29,7 +29,9 @@ export function Thread({ id, entry, draft, catalog, rejected, onBegun, onBack }:
   const rows = useMemo(() => threadRows(entries), [entries]);
   const loaded = useLoaded(session);
   const [atEnd, setAtEnd] = useState(true);
-  useReadMark(catalog, entry, useVisible() && atEnd);
+  const { link } = useSyncStatus();
+  // Offline, a mark would be one more thing that waits; it is made when the connection is back.
+  useReadMark(catalog, entry, useVisible() && atEnd && link === "online");
   useAnnouncements(entries);
 
   const send = async (text: string): Promise<void> => {
