@@ -5,7 +5,7 @@ import { Count, Head, Id, JsonRecord, LoggedMessage, Update } from "./shapes.ts"
 export const CatalogEntry = z.object({
   session: Id,
   incarnation: Id,
-  /** A tombstone: the session is gone, and the rest of the entry says how it stood. */
+  /** A tombstone: the session is gone. Its head says how it stood; its metadata is erased. */
   deleted: z.boolean(),
   head: Head,
   stateCursor: Count,

@@ -106,7 +106,7 @@ export const Page = z.object({
   head: Head,
   /** More pages follow: ask again from the end of this one. */
   more: z.boolean(),
-  /** State updates after the asked cursor, with the last page. */
+  /** State updates after the asked cursor, once no messages remain. */
   state: z.array(Update),
   stateCursor: Count,
   /** The relay's log is shorter than what was held, in the same generation and incarnation (rule P33). */
