@@ -132,7 +132,19 @@ export function browserTabs(): Tabs {
     locksAvailable: locks !== undefined,
     lock: async (name, work, { signal } = {}) => {
       if (locks === undefined) return alone.lock(name, work, { signal });
-      return await locks.request(name, signal === undefined ? {} : { signal }, work);
+      let begun = false;
+      const begin = async () => {
+        begun = true;
+        return await work();
+      };
+      try {
+        return await locks.request(name, signal === undefined ? {} : { signal }, begin);
+      } catch (error) {
+        // A page without an origin of its own (a sandboxed frame) has the interface, and may not use it.
+        const barred = !begun && error instanceof DOMException && error.name === "SecurityError";
+        if (!barred) throw error;
+        return alone.lock(name, work, { signal });
+      }
     },
     channel: (name, received) => {
       if (typeof BroadcastChannel !== "function") return alone.channel(name, received);
@@ -140,7 +152,16 @@ export function browserTabs(): Tabs {
       channel.onmessage = ({ data }: MessageEvent<unknown>) => received(data);
       // In Node an open channel would keep the process alive.
       if ("unref" in channel && typeof channel.unref === "function") channel.unref();
-      return { post: (data) => channel.postMessage(data), close: () => channel.close() };
+      let open = true;
+      return {
+        post: (data) => {
+          if (open) channel.postMessage(data);
+        },
+        close: () => {
+          open = false;
+          channel.close();
+        },
+      };
     },
   };
 }

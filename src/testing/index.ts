@@ -1,7 +1,8 @@
-export { TestClock, type TestClockOptions } from "./clock.ts";
+export { type Settle, TestClock, type TestClockOptions } from "./clock.ts";
 export {
   type TestEnvironment,
   type TestEnvironmentOptions,
+  type TestReport,
   TestReporter,
   testEnvironment,
 } from "./environment.ts";
@@ -9,6 +10,7 @@ export {
   type Accept,
   TestCable,
   type TestCableOptions,
+  type TestFrame,
   TestNetwork,
   type TestNetworkOptions,
 } from "./network.ts";

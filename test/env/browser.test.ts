@@ -199,7 +199,67 @@ describe("outside a page", () => {
     clearInterval(hold);
     expect(heard).toEqual([["other", { n: 1 }]]);
     mine.close();
+    mine.post({ n: 2 });
     other.close();
+  });
+});
+
+describe("where there are Web Locks", () => {
+  type Request = (
+    name: string,
+    options: { signal?: AbortSignal },
+    work: () => Promise<unknown>,
+  ) => Promise<unknown>;
+
+  async function withLocks(request: Request, check: () => Promise<void>): Promise<void> {
+    const before = Object.getOwnPropertyDescriptor(globalThis, "navigator");
+    Object.defineProperty(globalThis, "navigator", { value: { locks: { request } }, configurable: true });
+    try {
+      await check();
+    } finally {
+      if (before === undefined) Reflect.deleteProperty(globalThis, "navigator");
+      else Object.defineProperty(globalThis, "navigator", before);
+    }
+  }
+
+  test("[C37] a lock is asked for by its name, with the signal that leaves the queue", async () => {
+    const asked: unknown[] = [];
+    const request: Request = (name, options, work) => {
+      asked.push([name, options]);
+      return work();
+    };
+    await withLocks(request, async () => {
+      const { tabs } = browserEnvironment({ WebSocket: Socket });
+      const { signal } = new AbortController();
+      expect(tabs.locksAvailable).toBe(true);
+      expect(await tabs.lock("a", async () => 1)).toBe(1);
+      expect(await tabs.lock("b", async () => 2, { signal })).toBe(2);
+      expect(asked).toEqual([
+        ["a", {}],
+        ["b", { signal }],
+      ]);
+    });
+  });
+
+  test("[C52] a page that may not use them is treated like one without; the work's own errors pass", async () => {
+    const barred: Request = () => Promise.reject(new DOMException("no origin", "SecurityError"));
+    await withLocks(barred, async () => {
+      const { tabs } = browserEnvironment({ WebSocket: Socket });
+      expect(await tabs.lock("a", async () => "ran")).toBe("ran");
+    });
+    let runs = 0;
+    await withLocks(
+      (_name, _options, work) => work(),
+      async () => {
+        const { tabs } = browserEnvironment({ WebSocket: Socket });
+        const failing = tabs.lock("a", async () => {
+          runs += 1;
+          throw new DOMException("of the work", "SecurityError");
+        });
+        await expect(failing).rejects.toThrow("of the work");
+        expect(runs).toBe(1);
+      },
+    );
   });
 });
 
