@@ -91,7 +91,7 @@ describe("messages of the format, to ours and back", () => {
         for (const [index, message] of messages.entries())
           expect(jsonEquals(back[index], message)).toBe(true);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 1_500 },
     );
   });
 
@@ -116,7 +116,7 @@ describe("messages of the format, to ours and back", () => {
         expect(back.length).toBe(stored.length);
         expect(back.every(({ role }) => role === message.role)).toBe(true);
       }),
-      { numRuns: 2_000 },
+      { numRuns: 800 },
     );
   });
 

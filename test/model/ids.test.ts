@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { InvalidInputError } from "../../src/model/errors.ts";
 import { checkId, isValidId, newId } from "../../src/model/ids.ts";
 
@@ -11,6 +11,20 @@ describe("new ids", () => {
     expect(ids.every((id) => UUID_V7.test(id))).toBe(true);
     expect(new Set(ids).size).toBe(ids.length);
     expect([...ids].sort()).toEqual(ids);
+  });
+
+  test("[M8, C20] ids keep growing when the clock stands still, and when it jumps back by a day", () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.now() + 60_000 });
+    try {
+      const ids = Array.from({ length: 10_000 }, () => newId());
+      vi.setSystemTime(Date.now() - 86_400_000);
+      ids.push(...Array.from({ length: 10_000 }, () => newId()));
+      expect(ids.every((id) => UUID_V7.test(id))).toBe(true);
+      expect(new Set(ids).size).toBe(ids.length);
+      expect([...ids].sort()).toEqual(ids);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("[M8] an id from a source holds its time and its randomness, and nothing else", () => {

@@ -60,6 +60,11 @@ describe("the payload", () => {
     delete invocation.extra;
     expect(invocation.has("extra")).toBe(false);
     expect(Reflect.deleteProperty(invocation, "message")).toBe(false);
+    expect(Reflect.defineProperty(invocation, "extra", { get: () => 1 })).toBe(false);
+    expect(Reflect.defineProperty(invocation, "extra", { value: 2 })).toBe(true);
+    expect(invocation.extra).toBe(2);
+    expect(() => Object.freeze(invocation)).toThrow(TypeError);
+    expect(Reflect.getOwnPropertyDescriptor(invocation, "other")).toBeUndefined();
     expect(text(invocation.message)).toBe("hi");
   });
 
