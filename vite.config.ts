@@ -20,10 +20,22 @@ const everywhere = { root: here("."), environment: "node", pool: "forks", passWi
 export default defineConfig({
   root: here(testing ? "." : "demo"),
   resolve: { alias: doors },
-  build: { outDir: here("demo/dist"), emptyOutDir: true, target: "es2022" },
+  build: { outDir: here("demo/dist"), emptyOutDir: true, target: "es2022", chunkSizeWarningLimit: 800 },
   plugins: testing
     ? []
-    : [VitePWA({ registerType: "autoUpdate", workbox: { globPatterns: ["**/*.{js,css,html,svg,woff2}"] } })],
+    : [
+        VitePWA({
+          registerType: "autoUpdate",
+          workbox: { globPatterns: ["**/*.{js,css,html,svg,woff2}"] },
+          manifest: {
+            name: "Holdfast",
+            short_name: "Holdfast",
+            description: "Conversations that survive",
+            display: "standalone",
+            icons: [{ src: "icon.svg", sizes: "any", type: "image/svg+xml" }],
+          },
+        }),
+      ],
   test: {
     allowOnly: false,
     projects: [

@@ -53,8 +53,8 @@ function titlesOf(path: string, text?: string): Title[] {
 }
 
 describe("the rules and their tests", () => {
-  const files = sourceFiles("test", "src").filter((path) =>
-    /^src\/testing\/|^test\/(?!house\/rules\.test)/.test(path),
+  const files = sourceFiles("test", "src", "server").filter((path) =>
+    /^src\/testing\/|conformance[\w-]*\.ts$|^test\/(?!house\/rules\.test)/.test(path),
   );
   const titles = files.flatMap((path) => titlesOf(path));
   const tested = new Set(titles.flatMap(({ ids }) => ids));
