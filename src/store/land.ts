@@ -3,6 +3,7 @@ import { applyMetadata } from "../wire/metadata.ts";
 import type { LoggedMessage } from "../wire/shapes.ts";
 import type { Writer } from "./database.ts";
 import { appendMessages, copyPrefix, readMessages, truncateLog } from "./log-rows.ts";
+import { messagesOf } from "./outbox.ts";
 import { preview } from "./preview.ts";
 import type { PendingOp, SessionRow, SyncRows } from "./sync-rows.ts";
 
@@ -87,6 +88,7 @@ export async function extendLog(
   if (last === undefined) return row;
   const { generation, count } = row.head;
   await appendMessages(tx, row.id, { generation, count }, messages);
+  await dropRescued(tx, row.id, messages);
   const head = { generation, count: count + messages.length, lastId: String(last.id) };
   return { ...row, head, preview: preview(last) };
 }
@@ -109,6 +111,24 @@ export async function addStateUpdate(
   const n = (last?.n ?? 0) + 1;
   await tx.put("state", { session, n, update, durable });
   return n;
+}
+
+/** What was rejected and then brought into the log by another op (a checkpoint that held it) is rejected no more. */
+async function dropRescued(
+  tx: Writer<SyncRows>,
+  session: string,
+  messages: readonly JsonObject[],
+): Promise<void> {
+  const rejected = await tx.list("rejected", { prefix: [session] });
+  if (rejected.length === 0) return;
+  const landed = new Set(messages.map(({ id }) => id));
+  for (const row of rejected) {
+    const held = messagesOf(row.op);
+    const left = held.filter(({ id }) => !landed.has(id ?? ""));
+    if (left.length === held.length || row.op.kind === "edit" || row.op.kind === "delete") continue;
+    if (left.length === 0) await tx.delete("rejected", [session, row.opId]);
+    else await tx.put("rejected", { ...row, op: { ...row.op, messages: left, landed: undefined } });
+  }
 }
 
 async function landNew(

@@ -25,9 +25,12 @@ export function refusedDelay(refusals: number): DelayRange {
   return { minMs: maxMs / 2, maxMs };
 }
 
-/** @param fraction drawn from [0, 1). */
+/**
+ * In whole milliseconds: a fraction of one that is left over after a timer fired would be waited for again and again.
+ * @param fraction drawn from [0, 1).
+ */
 export function drawDelayMs(range: DelayRange, fraction: number): number {
-  return range.minMs + fraction * (range.maxMs - range.minMs);
+  return Math.ceil(range.minMs + fraction * (range.maxMs - range.minMs));
 }
 
 /** A wait of exactly this long. */

@@ -60,8 +60,9 @@ export class Connection implements Connected {
 
   async generations(session: string, incarnation: string): Promise<readonly Generation[]> {
     const answer = await this.#ask().ask({ type: "list-generations", session, incarnation });
-    const last = answer.generations.at(-1)?.generation;
-    return answer.generations.map((entry) => ({ ...entry, current: entry.generation === last }));
+    const generations = [...answer.generations].sort((a, b) => a.generation - b.generation);
+    const last = generations.at(-1)?.generation;
+    return generations.map((entry) => ({ ...entry, current: entry.generation === last }));
   }
 
   async generationMessages(

@@ -4,10 +4,8 @@ import type { ClientFrame } from "../wire/frames.ts";
 import type { Link } from "./link.ts";
 import type { LinkFrame } from "./link-events.ts";
 
-/** Which frame answers which request. */
+/** Which frame answers which request. Pulls and the catalog are the engine's: their answers keep their place among pushes. */
 const ANSWERS = {
-  pull: "page",
-  catalog: "catalog-page",
   "read-generation": "generation-page",
   "list-generations": "generations",
 } as const satisfies Partial<Record<ClientFrame["type"], LinkFrame["type"]>>;
@@ -76,8 +74,6 @@ export class Requests {
 
   #received(frame: LinkFrame): void {
     switch (frame.type) {
-      case "page":
-      case "catalog-page":
       case "generation-page":
       case "generations":
       case "not-answered":
@@ -90,7 +86,8 @@ export class Requests {
 
   #settle(frame: AnswerFrame | Extract<LinkFrame, { type: "not-answered" }>): void {
     const open = this.#open.get(frame.id);
-    if (open === undefined) throw new ProtocolError(`The relay answered ${frame.type} to what was not asked`);
+    // Not asked here; a `not-answered` may be for a request of the engine.
+    if (open === undefined) return;
     this.#open.delete(frame.id);
     if (frame.type === "not-answered") {
       open.reject(new RejectedError(frame.message, { reason: frame.code }));

@@ -1,0 +1,227 @@
+import type { RelayCore } from "../../server/relay-core.ts";
+import type { RelayStorage } from "../../server/storage/contract.ts";
+import type { Client } from "../../src/client.ts";
+import { newId } from "../../src/model/ids.ts";
+import { createMessage, type Message, serializeMessage, textOf } from "../../src/model/message.ts";
+import { openClient } from "../../src/open-client.ts";
+import type { SyncedSession } from "../../src/session/synced-session.ts";
+import { MemoryDatabase } from "../../src/store/memory-database.ts";
+import { MemoryDisk } from "../../src/store/memory-disk.ts";
+import { SYNC_SCHEMA, type SyncRows } from "../../src/store/sync-rows.ts";
+import { TestClock } from "../../src/testing/clock.ts";
+import { testEnvironment } from "../../src/testing/environment.ts";
+import { type TestCable, TestNetwork } from "../../src/testing/network.ts";
+import { TestPage } from "../../src/testing/page.ts";
+import { type SeededRandom, seededRandom } from "../../src/testing/random.ts";
+import { startCore } from "./core.ts";
+
+export const ACTOR = "ada";
+export const SESSION = "talk";
+
+/** One browser: a disk that survives reloads, a cable, and the client that runs now. */
+export class Device {
+  readonly name: string;
+  readonly cable: TestCable;
+  readonly page = new TestPage();
+  readonly disk = new MemoryDisk();
+  readonly #world: World;
+  #lives = 0;
+  database!: MemoryDatabase<SyncRows>;
+  client!: Client;
+  session!: SyncedSession;
+
+  constructor(world: World, name: string) {
+    this.#world = world;
+    this.name = name;
+    this.cable = world.network.cable();
+  }
+
+  async start(): Promise<void> {
+    this.#lives += 1;
+    const { clock, seed } = this.#world;
+    const env = testEnvironment({
+      clock,
+      page: this.page,
+      sockets: this.cable,
+      seed: seed * 1_000 + this.name.charCodeAt(0) * 10 + this.#lives,
+    });
+    this.database = new MemoryDatabase<SyncRows>(SYNC_SCHEMA, { disk: this.disk });
+    this.client = await openClient({ url: "ws://relay", actorId: ACTOR }, { env, database: this.database });
+    this.session = this.client.session(SESSION);
+  }
+
+  /** The tab is killed in the middle of whatever it does, and opened again on what is on disk. */
+  async reload(): Promise<void> {
+    this.database.kill();
+    this.cable.drop();
+    await this.client.close();
+    await this.start();
+  }
+}
+
+/** Clients, a relay and the network between them, in one process and on one clock. */
+export class World {
+  readonly seed: number;
+  readonly random: SeededRandom;
+  readonly clock = new TestClock();
+  readonly network: TestNetwork;
+  readonly devices: Device[] = [];
+  readonly storage: RelayStorage;
+  #core: RelayCore | undefined;
+  #texts = 0;
+
+  private constructor(seed: number, storage: RelayStorage) {
+    this.seed = seed;
+    this.random = seededRandom(seed);
+    this.storage = storage;
+    this.network = new TestNetwork({
+      clock: this.clock,
+      random: this.random.fork("network"),
+      accept: (socket, url) => {
+        const receiver = this.#core?.accept(socket, { url });
+        if (receiver === undefined) socket.close(1013);
+        return { received: (data) => receiver?.received(data), closed: () => receiver?.closed() };
+      },
+    });
+  }
+
+  static async begin(seed: number, storage: RelayStorage, devices: number): Promise<World> {
+    const world = new World(seed, storage);
+    await world.startRelay();
+    for (let n = 0; n < devices; n++) {
+      const device = new Device(world, String.fromCharCode(97 + n));
+      world.devices.push(device);
+      await device.start();
+    }
+    return world;
+  }
+
+  async startRelay(): Promise<void> {
+    this.#core = await startCore(this.storage, this.clock, this.random.fork("relay"));
+  }
+
+  /** The relay's process dies and another one takes its storage. */
+  async restartRelay(): Promise<void> {
+    const core = this.#core;
+    this.#core = undefined;
+    this.network.dropAll();
+    await core?.close();
+    await this.startRelay();
+  }
+
+  message(device: Device, text = `${device.name}${++this.#texts}`): Message {
+    const id = newId({ nowMs: this.clock.now(), bytes: (length) => this.random.bytes(length) });
+    return createMessage({
+      role: "user",
+      content: text,
+      id,
+      createdAt: new Date(this.clock.now()).toISOString(),
+    });
+  }
+
+  /** Lets time pass while something waits for it. A step that takes longer than a minute of it hangs. */
+  async during<T>(work: Promise<T> | T): Promise<T> {
+    let done = false;
+    const settled = Promise.resolve(work).finally(() => {
+      done = true;
+    });
+    settled.catch(() => undefined);
+    await this.clock.advance(0);
+    for (let waited = 0; !done; waited += 20) {
+      if (waited > 60_000) throw new Error("A step hangs");
+      await this.clock.advance(20);
+    }
+    return settled;
+  }
+
+  /** No more trouble: waits until every client has nothing left to send and holds what the relay holds. */
+  async settle(limitMs = 600_000): Promise<void> {
+    for (const { cable, page } of this.devices) {
+      cable.heal();
+      cable.delayMs = 0;
+      cable.duplicateOps = 0;
+      cable.drop();
+      page.signal("online");
+    }
+    const end = this.clock.now() + limitMs;
+    for (;;) {
+      await this.clock.advance(1_000);
+      if (await this.isSettled()) return;
+      if (this.clock.now() > end) throw new Error(`Not settled: ${JSON.stringify(await this.describe())}`);
+    }
+  }
+
+  async isSettled(): Promise<boolean> {
+    const position = await this.storage.position(ACTOR);
+    for (const { client, database } of this.devices) {
+      if (client.status.pending > 0 || client.status.link !== "online") return false;
+      const cursor = await database.read(["meta"], (tx) => tx.get("meta", ["cursor"]));
+      if ((cursor?.value ?? 0) !== position) return false;
+      const rows = await database.read(["sessions"], (tx) => tx.list("sessions"));
+      const behind = rows.some(
+        ({ head, remote, stateCursor }) =>
+          head.count !== remote.head.count ||
+          head.generation !== remote.head.generation ||
+          stateCursor < remote.stateCursor,
+      );
+      if (behind) return false;
+    }
+    return true;
+  }
+
+  async describe(): Promise<unknown> {
+    return Promise.all(
+      this.devices.map(async ({ name, client, database }) => ({
+        name,
+        status: client.status,
+        error: client.status.lastError?.message,
+        cause: String(client.status.lastError?.cause),
+        rows: await database.read(["sessions", "outbox"], async (tx) => ({
+          sessions: await tx.list("sessions"),
+          outbox: await tx.list("outbox"),
+        })),
+      })),
+    );
+  }
+
+  /** Every message the relay holds in any generation of the session, each generation in order. */
+  async generations(): Promise<{ generation: number; messages: { id: string; text: string }[] }[]> {
+    const pulled = await this.storage.pull(
+      { actor: ACTOR, session: SESSION, incarnation: null },
+      { have: null, stateCursor: 0, maxMessages: 1, maxBytes: 1_000 },
+    );
+    if (!("incarnation" in pulled)) return [];
+    const place = { actor: ACTOR, session: SESSION, incarnation: pulled.incarnation };
+    const entries = await this.storage.listGenerations(place, 10_000);
+    if (!Array.isArray(entries)) return [];
+    const found = [];
+    for (const { generation } of entries) {
+      const messages: { id: string; text: string }[] = [];
+      for (;;) {
+        const page = await this.storage.readGeneration(
+          { ...place },
+          { generation, from: messages.length, maxMessages: 500, maxBytes: 1 << 24 },
+        );
+        if (!("messages" in page)) break;
+        for (const { body } of page.messages) {
+          const json = JSON.parse(body);
+          messages.push({ id: json.id, text: json.content?.[0]?.text ?? "" });
+        }
+        if (!page.more) break;
+      }
+      found.push({ generation, messages });
+    }
+    return found.sort((a, b) => a.generation - b.generation);
+  }
+
+  async close(): Promise<void> {
+    for (const { client } of this.devices) await client.close();
+    await this.#core?.close();
+  }
+}
+
+export function textsOf(messages: readonly Message[]): string[] {
+  return messages.map(textOf);
+}
+
+export { serializeMessage };
