@@ -9,10 +9,11 @@ const protocolIds = [...readSource("src/wire/PROTOCOL.md").matchAll(/^- (P\d+) \
 const owed = [...parityIds, ...holdIds, ...testedCaseIds, ...protocolIds];
 const known = new Set([...owed, ...caseIds]);
 
-/** The ids in front of a title: "[T2] …", "[H3, C61] …", "[H3][C61] …". */
+/** The ids of a title: those in front, "[T2] …", "[H3, C61] …", "[H3][C61] …", and those it mentions as "(C61)". */
 function idsOf(title: string): string[] {
   const lead = /^(\[[^\]]*\]\s*)+/.exec(title)?.[0] ?? "";
-  return lead.split(/[[\],\s]+/).filter((id) => id !== "");
+  const mentioned = [...title.matchAll(/\(([A-Z]\d+(?:, [A-Z]\d+)*)\)/g)].map((match) => match[1] ?? "");
+  return [lead, ...mentioned].flatMap((ids) => ids.split(/[[\],\s]+/)).filter((id) => id !== "");
 }
 
 interface Title {
@@ -82,11 +83,11 @@ describe("the rules and their tests", () => {
   test("titles are read from plain tests, tables, templates and cases", () => {
     const text =
       'test("[T1] a", f); test.each([1])("[T2, H3] b %s", f); it(`[C5][S1] c $' +
-      '{x}`, f); const s = [{ name: "[M1] d", run }]; rule("[D1] e", f);';
+      '{x}`, f); const s = [{ name: "[M1] d", run }]; rule("[D1] e (C9, H1)", f);';
     expect(
       titlesOf("test/x.test.ts", text)
         .flatMap(({ ids }) => ids)
         .sort(),
-    ).toEqual(["C5", "D1", "H3", "M1", "S1", "T1", "T2"]);
+    ).toEqual(["C5", "C9", "D1", "H1", "H3", "M1", "S1", "T1", "T2"]);
   });
 });
