@@ -36,6 +36,11 @@ export function newId(source?: IdSource): string {
   return format(lastMs, sequence, pool, random + 2);
 }
 
+/** The system's time as `2026-01-31T09:30:00.000Z`: when a message made now was made. */
+export function newTimestamp(): string {
+  return new Date().toISOString();
+}
+
 /** Whether this may be the id of a message, a session or an op: M9. */
 export function isValidId(id: unknown): id is string {
   return problemOf(id) === undefined;

@@ -1,6 +1,6 @@
 import type { Content, ContentInput } from "./content.ts";
 import { InvalidInputError, invalidInput } from "./errors.ts";
-import { checkId, newId } from "./ids.ts";
+import { checkId, newId, newTimestamp } from "./ids.ts";
 import {
   cloneJson,
   copyJsonObject,
@@ -130,7 +130,7 @@ function readFields(value: unknown, path: string, form: Form): Message {
     metadata: readMetadata(metadata, `${path}.metadata`),
     createdAt:
       createdAt === undefined && form === "given"
-        ? new Date().toISOString()
+        ? newTimestamp()
         : readTimestamp(createdAt, `${path}.createdAt`),
   });
 }
