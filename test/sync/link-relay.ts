@@ -117,3 +117,9 @@ export function stage(options: Partial<LinkOptions> & { readonly seed?: number }
   };
   return on;
 }
+
+/** Connections made while so much time passes. */
+export function connectsIn(on: Stage, ms: number): Promise<number> {
+  const before = on.cable.connects;
+  return on.clock.advance(ms).then(() => on.cable.connects - before);
+}

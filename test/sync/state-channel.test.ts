@@ -1,73 +1,12 @@
 import { createEncoder, toUint8Array, writeVarUint } from "lib0/encoding";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { Awareness, encodeAwarenessUpdate } from "y-protocols/awareness";
 import { writeUpdate } from "y-protocols/sync";
 import type { WebsocketProvider } from "y-websocket";
 import { Doc, encodeStateAsUpdate } from "yjs";
-import { LinkChannels } from "../../src/sync/link-channels.ts";
-import { StateChannel } from "../../src/sync/state-channel.ts";
-import { awarenessMessage, ChannelRelay } from "./channel-relay.ts";
-import { LIMITS, type Stage, stage } from "./link-relay.ts";
-
-const cleanups: (() => void)[] = [];
-afterEach(() => {
-  for (const clean of cleanups.splice(0)) clean();
-  vi.useRealTimers();
-});
-
-interface Setting {
-  readonly on: Stage;
-  readonly relay: ChannelRelay;
-  readonly channels: LinkChannels;
-  readonly doc: Doc;
-  readonly awareness: Awareness;
-  readonly channel: StateChannel;
-  readonly log: string[];
-}
-
-/** A document whose every local change takes the next position, as a store numbers its rows. */
-function setting(incarnation = "life 1"): Setting {
-  const on = stage();
-  const relay = new ChannelRelay(on);
-  const channels = new LinkChannels(on.link);
-  const doc = new Doc();
-  const awareness = new Awareness(doc);
-  awareness.setLocalState(null);
-  const log: string[] = [];
-  let position = 0;
-  doc.on("update", (_update: Uint8Array, origin: unknown) => {
-    if (origin !== channel.origin) position += 1;
-  });
-  const channel: StateChannel = new StateChannel({
-    doc,
-    awareness,
-    session: "s",
-    incarnation,
-    channels,
-    position: () => position,
-    onDurable: (reached) => log.push(`durable ${reached}`),
-    onClosed: (code) => log.push(`closed ${code}`),
-    onSynced: () => log.push("synced"),
-  });
-  cleanups.push(() => {
-    channel.destroy();
-    awareness.destroy();
-    relay.doc.destroy();
-    on.link.close();
-  });
-  on.link.start();
-  return { on, relay, channels, doc, awareness, channel, log };
-}
-
-const stateOf = (doc: Doc): unknown => doc.getMap("state").toJSON();
-
-async function opened(incarnation?: string): Promise<Setting> {
-  const all = setting(incarnation);
-  await all.on.clock.advance(0);
-  all.channel.connect();
-  await all.on.clock.advance(0);
-  return all;
-}
+import { awarenessMessage } from "./channel-relay.ts";
+import { cleanups, opened, setting, stateOf } from "./channel-setting.ts";
+import { LIMITS } from "./link-relay.ts";
 
 describe("a session's state over the link", () => {
   test("[P50] the channel is open when the relay says so, and both sides then hold the same", async () => {
@@ -101,89 +40,6 @@ describe("a session's state over the link", () => {
     doc.getMap("state").set("/mine", 1);
     await on.clock.advance(0);
     expect(stateOf(relay.doc)).toEqual({ "/mine": 1, "/theirs": 2 });
-  });
-
-  test("[P52] a change is durable when the relay says so, not when the document is synced", async () => {
-    const { on, relay, channel, doc, log } = setting();
-    relay.acknowledges = false;
-    doc.getMap("state").set("/a", 1);
-    doc.getMap("state").set("/b", 2);
-    await on.clock.advance(0);
-    channel.connect();
-    await on.clock.advance(0);
-    expect(log).toEqual(["synced"]);
-    const seat = relay.seats[0];
-    if (seat === undefined) throw new Error("no seat");
-    relay.acknowledge(seat);
-    await on.clock.advance(0);
-    expect(log).toEqual(["synced", "durable 2"]);
-  });
-
-  test("[P52] updates acknowledged one by one reach their own positions, several at once the last of them", async () => {
-    const { on, relay, doc, log } = await opened();
-    relay.acknowledges = false;
-    log.length = 0;
-    const seat = relay.seats[0];
-    if (seat === undefined) throw new Error("no seat");
-    for (const at of ["/a", "/b", "/c"]) doc.getMap("state").set(at, 1);
-    await on.clock.advance(0);
-    expect(log).toEqual([]);
-    relay.acknowledge(seat, seat.updates - 2);
-    await on.clock.advance(0);
-    expect(log).toEqual(["durable 1"]);
-    relay.acknowledge(seat);
-    relay.acknowledge(seat);
-    await on.clock.advance(0);
-    expect(log).toEqual(["durable 1", "durable 3"]);
-  });
-
-  test("[P52] an update that leaves before step 2 says nothing of older changes that the relay lacks", async () => {
-    const { on, relay, channel, doc, log } = setting();
-    await on.clock.advance(0);
-    doc.getMap("state").set("/old", 1);
-    relay.greets = false;
-    channel.connect();
-    await on.clock.advance(0);
-    doc.getMap("state").set("/new", 2);
-    await on.clock.advance(0);
-    const seat = relay.seats[0];
-    if (seat === undefined) throw new Error("no seat");
-    expect([seat.updates, log]).toEqual([1, ["synced"]]);
-    relay.greet(seat);
-    await on.clock.advance(0);
-    expect(stateOf(relay.doc)).toEqual({ "/old": 1, "/new": 2 });
-    expect([seat.updates, log]).toEqual([2, ["synced", "durable 2"]]);
-  });
-
-  test("[P52] counts begin anew with each opening, and what was unacknowledged is claimed again", async () => {
-    const { on, relay, channel, doc, log } = await opened();
-    relay.acknowledges = false;
-    log.length = 0;
-    doc.getMap("state").set("/a", 1);
-    await on.clock.advance(0);
-    on.cable.drop();
-    await on.clock.advance(0);
-    expect([channel.phase, channel.synced]).toEqual(["closed", false]);
-    relay.seats.length = 0;
-    doc.getMap("state").set("/b", 2);
-    await on.clock.until(() => on.link.status.link === "online");
-    relay.acknowledges = true;
-    channel.connect();
-    await on.clock.advance(0);
-    expect(relay.seats[0]?.updates).toBe(1);
-    expect(log).toEqual(["synced", "durable 2"]);
-    expect(stateOf(relay.doc)).toEqual({ "/a": 1, "/b": 2 });
-  });
-
-  test("[P52] a relay that claims more than was sent cannot be believed", async () => {
-    const { on, relay, log } = await opened();
-    const seat = relay.seats[0];
-    if (seat === undefined) throw new Error("no seat");
-    log.length = 0;
-    relay.acknowledge(seat, seat.updates + 1);
-    await on.clock.advance(0);
-    expect(log).toEqual([]);
-    expect(on.link.status.lastError?.code).toBe("protocol");
   });
 
   test("[P50] a channel for another incarnation is closed as deleted, and no state is exchanged", async () => {
@@ -293,39 +149,6 @@ describe("a session's state over the link", () => {
     expect(on.link.status.lastError?.code).toBe("protocol");
     await on.clock.until(() => on.link.status.link === "online");
     expect(on.cable.mostOpen).toBe(1);
-  });
-
-  test("[P52] many documents share one connection, each with its own channel and counts", async () => {
-    const { on, relay, channels } = await opened();
-    const others = Array.from({ length: 50 }, (_, index) => {
-      const doc = new Doc();
-      const awareness = new Awareness(doc);
-      const durable: number[] = [];
-      const channel = new StateChannel({
-        doc,
-        awareness,
-        session: "s",
-        incarnation: "life 1",
-        channels,
-        position: () => index,
-        onDurable: (position) => durable.push(position),
-        onClosed: () => {},
-      });
-      cleanups.push(() => {
-        channel.destroy();
-        awareness.destroy();
-      });
-      channel.connect();
-      return { doc, durable };
-    });
-    await on.clock.advance(0);
-    others[7]?.doc.getMap("state").set("/seven", 7);
-    await on.clock.advance(0);
-    expect(on.cable.connects).toBe(1);
-    expect(channels.size).toBe(51);
-    for (const { doc } of others) expect(stateOf(doc)).toEqual({ "/seven": 7 });
-    expect(others.map(({ durable }) => durable.at(-1))).toEqual(others.map((_, index) => index));
-    expect(stateOf(relay.doc)).toEqual({ "/seven": 7 });
   });
 });
 
