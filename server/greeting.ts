@@ -1,5 +1,5 @@
 import { PROTOCOL_VERSION } from "../src/wire/hello.ts";
-import type { Identity } from "./authenticator.ts";
+import { AuthError, type Identity } from "./authenticator.ts";
 import { faultOfRefusal } from "./refusal-fault.ts";
 import type { FaultTold } from "./relay-frames.ts";
 import type { ConnectionInfo, RelayServices } from "./relay-services.ts";
@@ -25,6 +25,11 @@ export async function greet(hello: Claim, services: RelayServices, info: Connect
   try {
     identity = await services.identify(hello, info);
   } catch (error) {
+    // Its name alone: what else an error says may hold the token.
+    if (!(error instanceof AuthError)) {
+      const name = error instanceof Error ? error.name : typeof error;
+      services.reporter.report("error", "authentication-failed", { error: name });
+    }
     return { welcome: false, fault: faultOfRefusal(error) };
   }
   try {

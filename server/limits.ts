@@ -1,4 +1,5 @@
 import { invalidInput } from "../src/model/errors.ts";
+import type { LimitNamed } from "../src/wire/fault.ts";
 import type { WireLimits } from "../src/wire/hello.ts";
 
 /** Everything a relay bounds. Bytes are of UTF-8, or of binary frames. Each is named in the refusal that it causes. */
@@ -38,6 +39,8 @@ export interface RelayLimits extends WireLimits {
   readonly authTimeoutMs: number;
   /** How long a reader may take none of what waits for it, in milliseconds. */
   readonly sendTimeoutMs: number;
+  /** How often sockets are asked whether they live, in milliseconds. */
+  readonly pingIntervalMs: number;
 }
 
 const KiB = 1024;
@@ -62,6 +65,7 @@ export const DEFAULT_LIMITS: RelayLimits = Object.freeze({
   maxHelloBytes: 16 * KiB,
   authTimeoutMs: 10_000,
   sendTimeoutMs: 30_000,
+  pingIntervalMs: 30_000,
 });
 
 /** The defaults with what was given over them. @throws InvalidInputError for a name or value that is none. */
@@ -74,6 +78,11 @@ export function limitsWith(given: Partial<RelayLimits> | undefined): RelayLimits
   }
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
   return Object.freeze({ ...DEFAULT_LIMITS, ...Object.fromEntries(set) });
+}
+
+/** How a limit is named to the one who passed it. */
+export function limitTold(name: keyof RelayLimits, max: number): { message: string; limit: LimitNamed } {
+  return { message: `The limit ${name} is ${max}`, limit: { name, max } };
 }
 
 /** What clients are told of them. */

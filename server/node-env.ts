@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../src/env/clock.ts";
 import type { Random } from "../src/env/random.ts";
+import type { CommandProcess } from "./command-process.ts";
 
 // The one file of the relay with the real clock, timers and randomness.
 
@@ -27,4 +28,23 @@ export function nextTurn(run: () => void): void {
 /** Runs when all microtasks of this turn are done. */
 export function endOfTurn(run: () => void): void {
   process.nextTick(run);
+}
+
+export function writeToStderr(text: string): void {
+  process.stderr.write(text);
+}
+
+/** This process, as the command line sees it. */
+export function commandProcess(): CommandProcess {
+  return {
+    argv: process.argv.slice(2),
+    env: process.env,
+    out: (text) => process.stdout.write(text),
+    err: writeToStderr,
+    nowMs: () => Date.now(),
+    untilAsked: () =>
+      new Promise((resolve) => {
+        for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+      }),
+  };
 }

@@ -4,7 +4,7 @@ import { PROTOCOL_VERSION } from "../src/wire/hello.ts";
 import { AnswerLine, type Task } from "./answer-line.ts";
 import { FrameReader, type Incoming } from "./frame-reader.ts";
 import { type Greeting, greet } from "./greeting.ts";
-import { wireLimits } from "./limits.ts";
+import { limitTold, wireLimits } from "./limits.ts";
 import { drained } from "./outbox-gauge.ts";
 import { PeerChannels } from "./peer-channels.ts";
 import { answerOf, notNow, opTask, type ReadFrame } from "./peer-tasks.ts";
@@ -53,6 +53,12 @@ export class Peer implements Receiver, Participant {
     else this.#takeBytes(data, phase);
   }
 
+  tooLarge(): void {
+    const { limits } = this.#services;
+    const name = this.#phase.at === "open" ? "maxFrameBytes" : "maxHelloBytes";
+    this.dismiss({ code: "too-large", ...limitTold(name, limits[name]) });
+  }
+
   closed(): void {
     this.#leave();
   }
@@ -87,8 +93,7 @@ export class Peer implements Receiver, Participant {
   #hear(data: string | Uint8Array, phase: Exclude<Phase, Open | { at: "over" }>): void {
     const { limits } = this.#services;
     if (data.length > limits.maxHelloBytes) {
-      const limit = { name: "maxHelloBytes", max: limits.maxHelloBytes };
-      this.dismiss({ code: "too-large", message: `The limit ${limit.name} is ${limit.max}`, limit });
+      this.tooLarge();
       return;
     }
     const first = typeof data === "string" ? new FrameReader(limits).read(data) : undefined;
@@ -111,6 +116,7 @@ export class Peer implements Receiver, Participant {
       return;
     }
     phase.cancelTimeout();
+    this.#connection.admitted?.();
     const actor = greeting.identity.actorId;
     const send = (data: string | Uint8Array): void => this.#send(data);
     this.#phase = {
@@ -184,10 +190,8 @@ export class Peer implements Receiver, Participant {
   }
 
   #takeBytes(bytes: Uint8Array, phase: Open): void {
-    const { maxFrameBytes: max } = this.#services.limits;
-    if (bytes.byteLength > max) {
-      const limit = { name: "maxFrameBytes", max };
-      this.dismiss({ code: "too-large", message: `The limit maxFrameBytes is ${max}`, limit });
+    if (bytes.byteLength > this.#services.limits.maxFrameBytes) {
+      this.tooLarge();
       return;
     }
     const act = (): void => {

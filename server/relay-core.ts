@@ -6,7 +6,7 @@ import { AuthError, type Authenticator, type Identity } from "./authenticator.ts
 import type { Bus, BusMember, BusMessage, Change } from "./bus/contract.ts";
 import { changeOf } from "./change.ts";
 import { Channels } from "./channel/channels.ts";
-import { pageBounds, type RelayLimits } from "./limits.ts";
+import { limitTold, pageBounds, type RelayLimits } from "./limits.ts";
 import { originAllowed } from "./origins.ts";
 import { Peer } from "./peer.ts";
 import { type FaultTold, pushText } from "./relay-frames.ts";
@@ -26,6 +26,8 @@ export interface RelayCoreOptions {
   readonly storage: RelayStorage;
   readonly bus: Bus;
   readonly limits: RelayLimits;
+  /** What acknowledgements survive, where the storage leaves the choice; `power` by default. */
+  readonly durability?: "power" | "process" | undefined;
   /** Without one, every connection is believed to be the actor it says. */
   readonly authenticate?: Authenticator | undefined;
   /** Pages that may connect; see {@link originAllowed}. */
@@ -89,6 +91,7 @@ export class RelayCore {
       newId: () => newId({ nowMs: clock.now(), bytes: (n) => random.bytes(n) }),
       limits: { maxMetadataBytes, maxStateBytes, maxSessionsPerActor, maxTailMessages, maxTailBytes },
       reporter,
+      durability: options.durability ?? "power",
     });
     const hear: { message: (message: BusMessage) => void } = { message: () => {} };
     const bus = await options.bus.join((message) => hear.message(message));
@@ -127,6 +130,7 @@ export class RelayCore {
     }
     return {
       received: (data) => participant.received(data),
+      tooLarge: () => participant.tooLarge(),
       closed: () => {
         this.#participants.delete(participant);
         participant.closed();
@@ -165,7 +169,11 @@ export class RelayCore {
       return { actorId };
     }
     const identity = await authenticate(token, info.request);
+    const { expiresAt } = identity;
     if (!isValidId(identity.actorId)) throw new AuthError("invalid", "The token names no actor");
+    if (expiresAt !== undefined && !(expiresAt.getTime() > this.#services.clock.now())) {
+      throw new AuthError("expired");
+    }
     if (actorId !== undefined && actorId !== identity.actorId) {
       throw new AuthError("forbidden", "The token speaks for another actor");
     }
@@ -175,10 +183,7 @@ export class RelayCore {
   #enter(actor: string, participant: Participant): FaultTold | undefined {
     const room = this.#rooms.get(actor) ?? new Set();
     const { maxSocketsPerActor: max } = this.#services.limits;
-    if (room.size >= max) {
-      const limit = { name: "maxSocketsPerActor", max };
-      return { code: "limit-reached", message: `The limit maxSocketsPerActor is ${max}`, limit };
-    }
+    if (room.size >= max) return { code: "limit-reached", ...limitTold("maxSocketsPerActor", max) };
     if (room.size === 0) {
       this.#rooms.set(actor, room);
       this.#bus.watch(actor);

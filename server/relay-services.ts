@@ -8,8 +8,11 @@ import type { RelayLimits } from "./limits.ts";
 import type { FaultTold } from "./relay-frames.ts";
 import type { Answer, OpWrite, RelayStorage } from "./storage/contract.ts";
 
-/** One connection as the relay uses it. Reading can be held up where the transport can do so. */
+/** One connection as the relay uses it. */
 export interface Connection extends Socket {
+  /** It has shown whom it speaks for, and may send more than a hello. */
+  admitted?(): void;
+  /** Reading can be held up where the transport can do so. */
   pause?(): void;
   resume?(): void;
 }
@@ -28,6 +31,8 @@ export interface ConnectionInfo {
 /** What a connection calls: what comes in, and its end. */
 export interface Receiver {
   received(data: string | Uint8Array): void;
+  /** More came than may: the transport let go of it. */
+  tooLarge(): void;
   closed(): void;
 }
 

@@ -4,6 +4,7 @@ import { PROTOCOL_VERSION } from "../src/wire/hello.ts";
 import type { Seat } from "./channel/seat.ts";
 import type { StateChannel } from "./channel/state-channel.ts";
 import { type Greeting, greet } from "./greeting.ts";
+import { limitTold } from "./limits.ts";
 import type { FaultTold } from "./relay-frames.ts";
 import type { Connection, ConnectionInfo, Participant, Receiver, RelayServices } from "./relay-services.ts";
 import { atTime } from "./timing.ts";
@@ -59,13 +60,18 @@ export class StockPeer implements Receiver, Participant {
     if (typeof data === "string") {
       this.dismiss({ code: "malformed", message: "Only binary messages here" });
     } else if (data.byteLength > maxFrameBytes) {
-      this.dismiss({ code: "too-large", message: `The limit maxFrameBytes is ${maxFrameBytes}` });
+      this.tooLarge();
     } else if (phase.at === "open") phase.channel.received(phase.seat, data);
     else {
       this.#earlyBytes += data.byteLength;
       if (this.#earlyBytes <= maxHelloBytes) this.#early.push(data.slice());
       else this.dismiss({ code: "try-again", message: "Too much before the token was checked" });
     }
+  }
+
+  tooLarge(): void {
+    const { maxFrameBytes } = this.#services.limits;
+    this.dismiss({ code: "too-large", ...limitTold("maxFrameBytes", maxFrameBytes) });
   }
 
   closed(): void {
@@ -104,6 +110,7 @@ export class StockPeer implements Receiver, Participant {
       return;
     }
     phase.cancelTimeout();
+    this.#connection.admitted?.();
     const { actorId: actor, expiresAt } = greeting.identity;
     const channel = channels.at({ actor, session });
     const seat: Seat = {

@@ -1,6 +1,14 @@
 import { EMPTY_HEAD } from "../../src/model/revision.ts";
-import type { StorageCheck } from "./conformance.ts";
-import { accepted, bodies, present, refused, same, WIDE, Writer } from "./conformance-tools.ts";
+import {
+  accepted,
+  bodies,
+  present,
+  refused,
+  type StorageCheck,
+  same,
+  WIDE,
+  Writer,
+} from "./conformance-tools.ts";
 
 /** Appends and replaces: the answer table, generations, retries. */
 export const LOG_CASES: readonly StorageCheck[] = [

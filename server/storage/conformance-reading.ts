@@ -1,6 +1,5 @@
 import { EMPTY_HEAD } from "../../src/model/revision.ts";
-import type { StorageCheck } from "./conformance.ts";
-import { present, same, WIDE, Writer } from "./conformance-tools.ts";
+import { present, type StorageCheck, same, WIDE, Writer } from "./conformance-tools.ts";
 
 /** Pulls, pages and the catalog. */
 export const READING_CASES: readonly StorageCheck[] = [

@@ -1,5 +1,4 @@
-import type { StorageCheck } from "./conformance.ts";
-import { accepted, refused, same, WIDE, Writer } from "./conformance-tools.ts";
+import { accepted, refused, type StorageCheck, same, WIDE, Writer } from "./conformance-tools.ts";
 
 const ALL = { cursor: 0, maxEntries: 100, maxBytes: 100_000 };
 

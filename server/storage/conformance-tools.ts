@@ -19,6 +19,19 @@ import type {
   StorageLimits,
 } from "./contract.ts";
 
+/** A storage that was made for one test, opened, and how to open it again as after a restart. */
+export interface OpenedStorage {
+  readonly storage: RelayStorage;
+  reopen(): Promise<void>;
+}
+
+/** A test as the suite's files write it. */
+export interface StorageCheck {
+  readonly name: string;
+  readonly limits?: Partial<StorageLimits>;
+  check(opened: OpenedStorage): Promise<void>;
+}
+
 /** What the suite opens storages with: a clock that ticks once a call, ids that count. */
 export function testHost(limits: Partial<StorageLimits> = {}): StorageHost {
   let nowMs = Date.UTC(2025, 0, 1);
@@ -41,6 +54,7 @@ export function testHost(limits: Partial<StorageLimits> = {}): StorageHost {
       ...limits,
     },
     reporter: silentReporter,
+    durability: "power",
   };
 }
 

@@ -2,25 +2,12 @@ import { LOG_CASES } from "./conformance-log.ts";
 import { READING_CASES } from "./conformance-reading.ts";
 import { SESSION_CASES } from "./conformance-sessions.ts";
 import { testHost } from "./conformance-tools.ts";
-import type { RelayStorage, StorageLimits } from "./contract.ts";
+import type { RelayStorage } from "./contract.ts";
 
 /** One test of the suite: a name that leads with its rule, and what any test runner awaits. */
 export interface StorageCase {
   readonly name: string;
   run(): Promise<void>;
-}
-
-/** A storage that was made for one test, opened, and how to open it again as after a restart. */
-export interface OpenedStorage {
-  readonly storage: RelayStorage;
-  reopen(): Promise<void>;
-}
-
-/** A test as the suite's files write it. */
-export interface StorageCheck {
-  readonly name: string;
-  readonly limits?: Partial<StorageLimits>;
-  check(opened: OpenedStorage): Promise<void>;
 }
 
 /**

@@ -50,6 +50,8 @@ export interface StorageHost {
   newId(): string;
   readonly limits: StorageLimits;
   readonly reporter: Reporter;
+  /** What an acknowledgement survives, where the storage was not told otherwise. */
+  readonly durability: "power" | "process";
 }
 
 export interface StorageLimits {

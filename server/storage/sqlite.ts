@@ -32,7 +32,7 @@ import { prepareStatements, type Statements } from "./sqlite-statements.ts";
 export interface SqliteStorageOptions {
   /** The database file; `-wal`, `-shm` and `.lock` files stand beside it. Its folder must exist. */
   readonly path: string;
-  /** What an acknowledgement survives: `power`, a power cut (the default); `process`, the end of the process. */
+  /** What an acknowledgement survives: `power`, a power cut; `process`, the end of the process. By default the relay's. */
   readonly durability?: "power" | "process" | undefined;
   /** Speaks to SQLite; by default whichever module this runtime has. */
   readonly driver?: SqliteDriver | undefined;
@@ -72,7 +72,7 @@ class SqliteRelayStorage implements RelayStorage {
   async open(host: StorageHost): Promise<{ storeId: string }> {
     if (this.#state.at === "open")
       throw new StorageError("The storage is open already", { reason: "blocked" });
-    const { path, durability = "power", driver = sqliteDriver() } = this.#options;
+    const { path, durability = host.durability, driver = sqliteDriver() } = this.#options;
     const file = openSqliteFile({ path, driver, durability, newStoreId: host.newId() });
     const statements = prepareStatements(file.database);
     const heads = new SqliteHeads(statements, MAX_CACHED_HEADS);

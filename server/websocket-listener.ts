@@ -1,0 +1,163 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { Socket as NetSocket } from "node:net";
+import { type ServerOptions, WebSocketServer } from "ws";
+import type { Clock } from "../src/env/clock.ts";
+import { ConnectionError } from "../src/model/errors.ts";
+import type { RelayLimits } from "./limits.ts";
+import type { RelayCore } from "./relay-core.ts";
+import { chosenProtocol, tokenOf } from "./stock-token.ts";
+import { connectionOf, RelaySocket } from "./websocket-connection.ts";
+
+export interface ListenerOptions {
+  readonly core: RelayCore;
+  readonly clock: Clock;
+  readonly limits: RelayLimits;
+  readonly port: number;
+  /** Undefined listens on every address. */
+  readonly host: string | undefined;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Takes no new connections. */
+  stop(): void;
+  /** Gives those that are closing a moment, then ends them. */
+  end(): Promise<void>;
+}
+
+/** What frames add to what they carry. */
+const FRAMING_BYTES = 256;
+/** How long a closed socket may take to answer before it is destroyed. */
+const CLOSE_TIMEOUT_MS = 2_000;
+
+/** Listens for WebSockets and hands them to the relay's core. @throws ConnectionError when it cannot listen */
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const { core, clock, limits, host } = options;
+  const server = createServer(answerHttp);
+  const sockets = new Map<RelaySocket, { alive: boolean }>();
+  // The types do not know closeTimeout yet.
+  const settings: ServerOptions<typeof RelaySocket> & { closeTimeout: number } = {
+    noServer: true,
+    clientTracking: false,
+    // Compression costs twelve times the CPU for what a chat's messages save.
+    perMessageDeflate: false,
+    maxPayload: limits.maxFrameBytes,
+    closeTimeout: CLOSE_TIMEOUT_MS,
+    handleProtocols: chosenProtocol,
+    WebSocket: RelaySocket,
+  };
+  const upgrader = new WebSocketServer(settings);
+  server.on("upgrade", (request: IncomingMessage, wire: NetSocket, head: Buffer) => {
+    wire.on("error", () => wire.destroy());
+    upgrader.handleUpgrade(request, wire, head, (socket) => {
+      sockets.set(socket, { alive: true });
+      socket.on("pong", () => sockets.set(socket, { alive: true }));
+      socket.on("close", () => sockets.delete(socket));
+      attach(core, { socket, wire, request, maxEarlyBytes: limits.maxHelloBytes + FRAMING_BYTES });
+    });
+  });
+  await listening(server, options.port, host);
+  const stopPinging = everySoOften(clock, limits.pingIntervalMs, () => pingAll(sockets));
+  const address = server.address();
+  return {
+    port: typeof address === "object" && address !== null ? address.port : options.port,
+    stop: () => {
+      stopPinging();
+      server.close();
+    },
+    end: async () => {
+      await whenClosed(sockets, clock);
+      for (const socket of sockets.keys()) socket.terminate();
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface Made {
+  readonly socket: RelaySocket;
+  readonly wire: NetSocket;
+  readonly request: IncomingMessage;
+  readonly maxEarlyBytes: number;
+}
+
+function attach(core: RelayCore, { socket, wire, request, maxEarlyBytes }: Made): void {
+  // Counted on the wire, so that a frame that never ends is cut off as well (C46).
+  let early = 0;
+  const countEarly = (chunk: Buffer): void => {
+    early += chunk.length;
+    if (early <= maxEarlyBytes) return;
+    receiver.tooLarge();
+    socket.pause();
+  };
+  const connection = connectionOf(socket, wire, { admitted: () => wire.off("data", countEarly) });
+  const receiver = core.accept(connection, {
+    url: request.url ?? "/",
+    origin: request.headers.origin,
+    token: tokenOf(request.headers),
+    request,
+  });
+  wire.on("data", countEarly);
+  socket.tooLarge = () => receiver.tooLarge();
+  socket.on("message", (data: Buffer, isBinary: boolean) => {
+    receiver.received(
+      isBinary ? new Uint8Array(data.buffer, data.byteOffset, data.length) : data.toString("utf8"),
+    );
+  });
+  // ws ends the socket after any error, and its end is heard below.
+  socket.on("error", () => {});
+  socket.on("close", () => receiver.closed());
+}
+
+function answerHttp(request: IncomingMessage, response: ServerResponse): void {
+  const healthy = request.url === "/healthz";
+  response.writeHead(healthy ? 200 : 404, { "content-type": "text/plain; charset=utf-8" });
+  response.end(healthy ? "ok\n" : "This is a relay: connect by WebSocket.\n");
+}
+
+function listening(server: Server, port: number, host: string | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (cause: NodeJS.ErrnoException) => {
+      const where = host === undefined ? `port ${port}` : `${host}, port ${port}`;
+      const why = cause.code === "EADDRINUSE" ? "it is in use" : cause.message;
+      reject(new ConnectionError(`The relay cannot listen on ${where}: ${why}`, { retryable: false, cause }));
+    });
+    server.listen({ port, ...(host === undefined ? {} : { host }) }, resolve);
+  });
+}
+
+/** A socket that did not answer the last ping is half open: it is ended, and its client comes again. */
+function pingAll(sockets: Map<RelaySocket, { alive: boolean }>): void {
+  for (const [socket, { alive }] of sockets) {
+    if (!alive) socket.terminate();
+    else {
+      sockets.set(socket, { alive: false });
+      socket.ping();
+    }
+  }
+}
+
+function everySoOften(clock: Clock, periodMs: number, run: () => void): () => void {
+  let cancel = (): void => {};
+  const again = (): void => {
+    cancel = clock.after(periodMs, () => {
+      run();
+      again();
+    });
+  };
+  again();
+  return () => cancel();
+}
+
+/** Until all have closed, or for as long as that may take. */
+function whenClosed(sockets: ReadonlyMap<RelaySocket, unknown>, clock: Clock): Promise<void> {
+  return new Promise((resolve) => {
+    const cancel = clock.after(CLOSE_TIMEOUT_MS, resolve);
+    const look = (): void => {
+      if (sockets.size > 0) return;
+      cancel();
+      resolve();
+    };
+    for (const socket of sockets.keys()) socket.on("close", look);
+    look();
+  });
+}
