@@ -1,33 +1,36 @@
 import { expect } from "vitest";
 import { memoryStorage } from "../../server/storage/memory.ts";
-import { drawStep, newLedger } from "./steps.ts";
-import { textsOf, World } from "./world.ts";
+import type { Client } from "../../src/client.ts";
+import { newLedger, STEPS } from "./steps.ts";
+import { SIDE, textsOf, World } from "./world.ts";
 
-/** One world from its seed: trouble for a while, then peace; everything that was promised is checked. */
-export async function run(seed: number): Promise<number> {
-  const world = await World.begin(seed, memoryStorage(), 3);
+/** One thing that happens in a world: to which device, what, and a number that decides its details. */
+export interface Scripted {
+  readonly device: number;
+  readonly step: string;
+}
+
+/** One world: trouble by the script, then peace; everything that was promised is checked. Tells how many steps it took. */
+export async function run(seed: number, script: readonly Scripted[]): Promise<number> {
+  const world = await World.begin(seed, memoryStorage(), DEVICES);
   const ledger = newLedger();
-  const trace: string[] = [];
   try {
-    const steps = 8 + world.random.below(25);
-    for (let n = 0; n < steps; n++) {
-      const device = world.devices[world.random.below(world.devices.length)];
-      if (device === undefined) continue;
-      const [name, step] = drawStep(world);
-      trace.push(`${device.name}:${name}`);
-      await world.during(step(world, device, ledger) as Promise<void>);
+    for (const { device: index, step } of script) {
+      const device = world.devices[index];
+      const work = STEPS.get(step)?.work;
+      if (device === undefined || work === undefined) throw new Error(`No step ${step} for device ${index}`);
+      await world.during(work(world, device, ledger));
     }
     await world.settle();
     await world.during(check(world, ledger));
-    return steps;
-  } catch (error) {
-    throw new Error(
-      `seed ${seed} after ${trace.join(" ")}\n${error instanceof Error ? error.stack : String(error)}`,
-    );
+    return script.length;
   } finally {
     await world.during(world.close());
   }
 }
+
+/** How many clients share a world. */
+export const DEVICES = 3;
 
 async function check(world: World, ledger: ReturnType<typeof newLedger>): Promise<void> {
   const views = await Promise.all(
@@ -44,6 +47,8 @@ async function check(world: World, ledger: ReturnType<typeof newLedger>): Promis
   );
   const [first] = views;
   for (const view of views) expect(view).toEqual(first);
+  const sides = await Promise.all(world.devices.map(({ client }) => sideOf(client)));
+  for (const side of sides) expect(side).toEqual(sides[0]);
   const generations = await world.generations();
   const current = generations.at(-1)?.messages.map(({ id }) => id) ?? [];
   expect(first?.ids).toEqual(current);
@@ -73,4 +78,14 @@ async function check(world: World, ledger: ReturnType<typeof newLedger>): Promis
     const part = first?.state[device] as Record<string, unknown> | undefined;
     expect(part?.[key], `leaf ${leaf}`).toBe(value);
   }
+}
+
+/** The session that is also deleted now and then, as one device has it. */
+async function sideOf(client: Client): Promise<unknown> {
+  const session = client.session(SIDE);
+  const snapshot = await session.load();
+  await session.close();
+  return snapshot === undefined
+    ? "none"
+    : { texts: textsOf(snapshot.messages), state: snapshot.state, revision: snapshot.revision };
 }

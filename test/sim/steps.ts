@@ -1,7 +1,7 @@
 import { ConflictError, RejectedError } from "../../src/model/errors.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Message } from "../../src/model/message.ts";
-import type { Device, World } from "./world.ts";
+import { type Device, SESSION, SIDE, type World } from "./world.ts";
 
 /** What the simulation knows must be true in the end. */
 export interface Ledger {
@@ -29,43 +29,49 @@ export function newLedger(): Ledger {
 
 export type Step = (world: World, device: Device, ledger: Ledger) => unknown;
 
-/** Every step, and how often it is drawn. */
-export const STEPS: readonly (readonly [weight: number, name: string, step: Step])[] = [
-  [10, "append", (world, device, ledger) => append(world, device, ledger, "rebase")],
-  [3, "append-reject", (world, device, ledger) => append(world, device, ledger, "reject")],
-  [3, "append-with-state", appendWithState],
-  [4, "checkpoint", (world, device, ledger) => checkpoint(world, device, ledger, false)],
-  [2, "checkpoint-diverged", (world, device, ledger) => checkpoint(world, device, ledger, true)],
-  [2, "replace", replace],
-  [1, "restore", restore],
-  [4, "state", state],
-  [
-    2,
-    "rename",
-    (world, { client }) => quietly(client.sessions.rename("talk", `t${world.random.below(1_000)}`)),
-  ],
-  [1, "mark-read", ({ random }, { client }) => quietly(client.sessions.markRead("talk", random.below(10)))],
-  [2, "reload", (_world, device) => device.reload()],
-  [3, "cut", ({ random }, { cable }) => cable.cut({ silently: random.chance(0.3) })],
-  [4, "heal", (_world, { cable }) => cable.heal()],
-  [2, "drop", (_world, { cable }) => cable.drop()],
-  [1, "swallow", (_world, { cable }) => cable.swallow()],
-  [2, "slow", ({ random }, { cable }) => Object.assign(cable, { delayMs: [0, random.below(400)] })],
-  [2, "duplicate", (_world, { cable }) => Object.assign(cable, { duplicateOps: 0.3 })],
-  [1, "relay-restart", (world) => world.restartRelay()],
-  [1, "clock-jump", ({ clock, random }) => clock.jump((random.below(3) - 1) * 86_400_000)],
-  [12, "time", ({ clock, random }) => clock.advance(random.below(3_000))],
-];
+/** Every step by its name, and how often it is drawn. */
+export const STEPS: ReadonlyMap<string, { readonly weight: number; readonly work: Step }> = new Map(
+  Object.entries({
+    append: step(10, (world, device, ledger) => append(world, device, ledger, "rebase")),
+    "append-reject": step(3, (world, device, ledger) => append(world, device, ledger, "reject")),
+    "append-with-state": step(3, appendWithState),
+    checkpoint: step(4, (world, device, ledger) => checkpoint(world, device, ledger, false)),
+    "checkpoint-diverged": step(2, (world, device, ledger) => checkpoint(world, device, ledger, true)),
+    replace: step(2, replace),
+    restore: step(1, restore),
+    state: step(4, state),
+    rename: step(2, ({ random }, { client }) =>
+      quietly(client.sessions.rename(SESSION, `t${random.below(1_000)}`)),
+    ),
+    "mark-read": step(1, ({ random }, { client }) =>
+      quietly(client.sessions.markRead(SESSION, random.below(10))),
+    ),
+    "side-append": step(3, sideAppend),
+    "side-delete": step(1, (_world, { client }) => client.sessions.delete(SIDE)),
+    reload: step(2, (_world, device) => device.reload()),
+    cut: step(3, ({ random }, { cable }) => cable.cut({ silently: random.chance(0.3) })),
+    heal: step(4, (_world, { cable }) => cable.heal()),
+    drop: step(2, (_world, { cable }) => cable.drop()),
+    swallow: step(1, (_world, { cable }) => cable.swallow()),
+    slow: step(2, ({ random }, { cable }) => Object.assign(cable, { delayMs: [0, random.below(400)] })),
+    duplicate: step(2, (_world, { cable }) => Object.assign(cable, { duplicateOps: 0.3 })),
+    "relay-restart": step(1, (world) => world.restartRelay()),
+    "clock-jump": step(1, ({ clock, random }) => clock.jump((random.below(3) - 1) * 86_400_000)),
+    time: step(12, ({ clock, random }) => clock.advance(random.below(3_000))),
+  }),
+);
 
-const TOTAL = STEPS.reduce((sum, [weight]) => sum + weight, 0);
+function step(weight: number, work: Step): { readonly weight: number; readonly work: Step } {
+  return { weight, work };
+}
 
-export function drawStep(world: World): readonly [name: string, step: Step] {
-  let at = world.random.below(TOTAL);
-  for (const [weight, name, step] of STEPS) {
-    if (at < weight) return [name, step];
-    at -= weight;
-  }
-  throw new Error("unreachable");
+async function sideAppend(world: World, device: Device): Promise<void> {
+  const session = device.client.session(SIDE);
+  await session.append({
+    messages: [world.message(device)],
+    state: { [device.name]: world.random.below(100) },
+  });
+  await session.close();
 }
 
 function append(

@@ -17,6 +17,8 @@ import { startCore } from "./core.ts";
 
 export const ACTOR = "ada";
 export const SESSION = "talk";
+/** A session that is also deleted now and then. */
+export const SIDE = "side";
 
 /** One browser: a disk that survives reloads, a cable, and the client that runs now. */
 export class Device {
@@ -120,7 +122,7 @@ export class World {
   }
 
   /** Lets time pass while something waits for it. A step that takes longer than a minute of it hangs. */
-  async during<T>(work: Promise<T> | T): Promise<T> {
+  async during<T>(work: T): Promise<Awaited<T>> {
     let done = false;
     const settled = Promise.resolve(work).finally(() => {
       done = true;
