@@ -98,28 +98,32 @@ export class AnsweringAgent {
     const session = this.#options.client.session(id);
     try {
       const history = await session.history();
-      const question = history.at(-1);
-      if (question?.role === "user" && !this.#closed) {
-        await this.#appendAnswer(session, question, history.slice(0, -1));
-      } else this.#seen.set(id, history.length);
+      const open = openQuestion(history, (await session.metadata()).imported);
+      if (open !== undefined && !this.#closed) await this.#appendAnswer(session, open);
+      else this.#seen.set(id, history.length);
     } finally {
       await session.close();
     }
   }
 
-  async #appendAnswer(session: SyncedSession, message: Message, history: readonly Message[]): Promise<void> {
+  async #appendAnswer(session: SyncedSession, { message, history }: OpenQuestion): Promise<void> {
     const { client, respond, now, timeZone } = this.#options;
     const asked = new Invocation<AskedFields>({
       message,
-      history,
+      history: history.filter(({ id }) => id !== message.id),
       sessionId: session.id,
       actorId: client.actorId,
       context: { surroundings: { now: now(), timeZone } },
     });
     const answer = await respond(asked);
     const messages = answer.map((one, n) => ({ ...one, id: answerId(message.id, n) }));
+    if ((await session.history()).at(-1)?.id !== history.at(-1)?.id) {
+      // Somebody wrote while the answer was made, a person or another agent: then the question is another one.
+      this.#missed.add(session.id);
+      return;
+    }
     try {
-      // Refused when anybody wrote meanwhile, a person or another agent: then the question is another one.
+      // Refused when what they wrote is on the relay and not here yet.
       const after = await session.append({ messages }, { onConflict: "reject", until: "confirmed" });
       this.#seen.set(session.id, after.revision.count);
     } catch (error) {
@@ -140,4 +144,19 @@ export class AnsweringAgent {
   #report(event: string, error: unknown): void {
     if (!this.#closed) this.#options.report(event, error);
   }
+}
+
+interface OpenQuestion {
+  readonly message: Message;
+  /** The whole log; what came before the question is what the responder is told as history. */
+  readonly history: readonly Message[];
+}
+
+/** The last thing a person said, unless its answer is in the log already or it came from an import. */
+function openQuestion(history: readonly Message[], imported: unknown): OpenQuestion | undefined {
+  const at = history.findLastIndex(({ role }) => role === "user");
+  const message = history[at];
+  if (message === undefined || (typeof imported === "number" && at < imported)) return undefined;
+  const answered = history.slice(at + 1).some(({ id }) => id === answerId(message.id, 0));
+  return answered ? undefined : { message, history };
 }
