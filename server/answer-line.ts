@@ -23,8 +23,7 @@ export class AnswerLine {
   readonly #waiting: { readonly task: Task; readonly bytes: number }[] = [];
   readonly #slots: Slot[] = [];
   readonly #changed: () => void;
-  #reading = false;
-  #closed = false;
+  #at: "idle" | "advancing" | "reading" | "closed" = "idle";
   #bytes = 0;
 
   /** `changed` runs when less waits than before. */
@@ -39,7 +38,7 @@ export class AnswerLine {
   }
 
   add(task: Task, bytes: number): void {
-    if (this.#closed) return;
+    if (this.#at === "closed") return;
     this.#bytes += bytes;
     this.#waiting.push({ task, bytes });
     this.#advance();
@@ -47,19 +46,26 @@ export class AnswerLine {
 
   /** Nothing more is begun or said. */
   close(): void {
-    this.#closed = true;
+    this.#at = "closed";
     this.#waiting.length = 0;
     this.#slots.length = 0;
   }
 
   #advance(): void {
-    while (!this.#closed && !this.#reading) {
-      const next = this.#waiting[0];
-      if (next === undefined) return;
-      if (next.task.kind === "read" && this.#slots.length > 0) return;
+    if (this.#at !== "idle") return;
+    this.#at = "advancing";
+    for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
+      if (next.task.kind === "read" && this.#slots.length > 0) break;
       this.#waiting.shift();
       this.#begin(next.task, next.bytes);
+      // What was begun may have closed the line, and a read holds up what follows it.
+      if (!this.#isAdvancing()) return;
     }
+    this.#at = "idle";
+  }
+
+  #isAdvancing(): boolean {
+    return this.#at === "advancing";
   }
 
   #begin(task: Task, bytes: number): void {
@@ -81,9 +87,10 @@ export class AnswerLine {
         return;
       }
       case "read":
-        this.#reading = true;
+        this.#at = "reading";
         void task.read().then(() => {
-          this.#reading = false;
+          if (this.#at === "closed") return;
+          this.#at = "idle";
           this.#done(bytes);
           this.#advance();
         });
@@ -96,13 +103,12 @@ export class AnswerLine {
   }
 
   #release(): void {
-    if (this.#closed) return;
     for (let slot = this.#slots[0]; slot?.text !== undefined; slot = this.#slots[0]) {
       this.#slots.shift();
       this.#send(slot.text);
       this.#done(slot.bytes);
     }
-    if (this.#slots.length === 0 && this.#waiting.length > 0) this.#advance();
+    if (this.#slots.length === 0) this.#advance();
   }
 
   #done(bytes: number): void {

@@ -129,7 +129,10 @@ export class RelayCore {
       participant.dismiss({ code: "unknown-session", message: "There is no such session" });
     }
     return {
-      received: (data) => participant.received(data),
+      // What comes while the relay goes down is not begun: its sender is told to come again.
+      received: (data) => {
+        if (this.#closing === undefined) participant.received(data);
+      },
       tooLarge: () => participant.tooLarge(),
       closed: () => {
         this.#participants.delete(participant);

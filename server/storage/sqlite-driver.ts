@@ -23,9 +23,9 @@ export type SqliteDriver = (path: string) => SqliteDatabase;
 /** The runtime's own SQLite where it has one (Node 22.13 and later), else better-sqlite3. @throws StorageError */
 export function sqliteDriver(): SqliteDriver {
   const reasons: string[] = [];
-  for (const load of [builtInDriver, betterSqliteDriver]) {
+  for (const make of [builtInDriver, betterSqliteDriver]) {
     try {
-      return load();
+      return make();
     } catch (error) {
       reasons.push(error instanceof Error ? (error.message.split("\n")[0] ?? "") : String(error));
     }
@@ -43,13 +43,13 @@ type Opener = new (path: string) => Binding;
 
 /** @throws when this runtime has no `node:sqlite` */
 export function builtInDriver(): SqliteDriver {
-  const { DatabaseSync } = require("node:sqlite") as { DatabaseSync: Opener };
+  const { DatabaseSync } = load("node:sqlite") as { DatabaseSync: Opener };
   return driverOf(DatabaseSync);
 }
 
 /** @throws when better-sqlite3 is not installed, or was built for another runtime */
 export function betterSqliteDriver(): SqliteDriver {
-  const Database = require("better-sqlite3") as Opener;
+  const Database = load("better-sqlite3") as Opener;
   // The module loads its binary at the first opening.
   new Database(":memory:").close();
   return driverOf(Database);
@@ -117,4 +117,7 @@ function problemOf(error: unknown): Problem {
   return typeof message === "string" && /directory does not exist/.test(message) ? "unopenable" : "other";
 }
 
-const require = createRequire(import.meta.url);
+// By a name that tools do not follow: neither module is there everywhere.
+function load(name: string): unknown {
+  return createRequire(import.meta.url)(name);
+}
