@@ -10,7 +10,9 @@ const slot = "holdfast-demo.account";
 
 /** The actor that a typed name stands for: the same for "Ada Lovelace" and " ada  lovelace". Empty for no name. */
 export function actorIdOf(name: string): string {
-  return name.trim().toLowerCase().normalize("NFC").replace(/\s+/g, "-").slice(0, 100);
+  const id = name.trim().toLowerCase().normalize("NFC").replace(/\s+/g, "-").slice(0, 100);
+  // Never half of a character that takes two units: no id may hold one.
+  return id.replace(/[\uD800-\uDBFF]$/, "");
 }
 
 /** The relay's address as a URL, or undefined where the text is none. */
