@@ -3,15 +3,19 @@ import { IDBTransaction } from "fake-indexeddb";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { StorageError } from "../../src/model/errors.ts";
 import { DexieDatabase } from "../../src/store/dexie-database.ts";
-import { localDatabaseContract, TEST_SCHEMA, type TestRows } from "../contracts/local-database.ts";
+import { localDatabaseCases } from "../contracts/local-database.ts";
+import { TEST_SCHEMA, type TestRows } from "../contracts/test-rows.ts";
 import { fakeBrowser } from "../support/fake-browser.ts";
 
-localDatabaseContract("DexieDatabase", async () => {
-  const browser = fakeBrowser();
-  return {
-    open: async () => new DexieDatabase<TestRows>(TEST_SCHEMA, { name: "contract", ...browser }),
-    delivered: () => new Promise((resolve) => setImmediate(resolve)),
-  };
+describe("DexieDatabase as a local database", () => {
+  const cases = localDatabaseCases(async () => {
+    const browser = fakeBrowser();
+    return {
+      open: async () => new DexieDatabase<TestRows>(TEST_SCHEMA, { name: "contract", ...browser }),
+      delivered: () => new Promise((resolve) => setImmediate(resolve)),
+    };
+  });
+  for (const { name, run } of cases) test(name, run);
 });
 
 /** The raw connection behind the database of that name. */

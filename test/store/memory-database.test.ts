@@ -1,14 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { MemoryDatabase } from "../../src/store/memory-database.ts";
 import { MemoryDisk } from "../../src/store/memory-disk.ts";
-import { localDatabaseContract, TEST_SCHEMA, type TestRows } from "../contracts/local-database.ts";
+import { localDatabaseCases } from "../contracts/local-database.ts";
+import { TEST_SCHEMA, type TestRows } from "../contracts/test-rows.ts";
 
-localDatabaseContract("MemoryDatabase", async () => {
-  const disk = new MemoryDisk();
-  return {
-    open: async () => new MemoryDatabase<TestRows>(TEST_SCHEMA, { disk }),
-    delivered: async () => {},
-  };
+describe("MemoryDatabase as a local database", () => {
+  const cases = localDatabaseCases(async () => {
+    const disk = new MemoryDisk();
+    return {
+      open: async () => new MemoryDatabase<TestRows>(TEST_SCHEMA, { disk }),
+      delivered: async () => {},
+    };
+  });
+  for (const { name, run } of cases) test(name, run);
 });
 
 describe("A tab that is killed", () => {
