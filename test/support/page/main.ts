@@ -4,6 +4,7 @@ import * as holdfast from "holdfast";
 import * as testing from "holdfast/testing";
 import { WebsocketProvider } from "y-websocket";
 import * as yjs from "yjs";
+import { desk } from "./desk.ts";
 
 const libraries = { holdfast, testing, yjs, Dexie, WebsocketProvider };
 
@@ -12,9 +13,14 @@ declare global {
     /** The public doors and the stock libraries, set once the page has loaded. */
     libraries: typeof libraries;
     holdfast: typeof holdfast;
+    /** A small application on the SDK. */
+    desk: typeof desk;
+    /** A stock client that a test keeps here. */
+    stock: { readonly doc: yjs.Doc; readonly provider: WebsocketProvider };
   }
 }
 
 window.libraries = libraries;
 window.holdfast = holdfast;
+window.desk = desk;
 document.documentElement.dataset.ready = "true";

@@ -1,0 +1,144 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type CutProxy, openCutProxy } from "../support/cut-proxy.ts";
+import { type Device, openDesk, openDevice, textsOn } from "../support/device.ts";
+import { openPageServer, type PageServer } from "../support/page-server.ts";
+import { type RelayProcess, startRelayProcess } from "../support/relay-process.ts";
+
+/** Polls end at the first success; this only bounds a failing run on a busy machine. */
+const soon = { timeout: 20_000 };
+
+let relay: RelayProcess;
+let site: PageServer;
+let cable: CutProxy;
+let laptop: Device;
+let phone: Device;
+
+// The laptop's line can be cut; the phone's cannot. Both are the same person's.
+const actorId = "anna";
+const laptopDesk = () => ({ site: site.url, url: cable.url, actorId });
+
+beforeAll(async () => {
+  [relay, site] = await Promise.all([startRelayProcess(), openPageServer()]);
+  cable = await openCutProxy(relay.port);
+  [laptop, phone] = await Promise.all([
+    openDevice(laptopDesk()),
+    openDevice({ site: site.url, url: relay.url, actorId }),
+  ]);
+});
+
+afterAll(async () => {
+  await Promise.all([laptop?.dispose(), phone?.dispose()]);
+  await cable?.close();
+  await Promise.all([relay?.dispose(), site?.close()]);
+});
+
+const say = (device: Device, session: string, ...texts: string[]) =>
+  device.page.evaluate(([id, all]) => window.desk.say(id, all), [session, texts] as const);
+const status = (device: Device) => device.page.evaluate(() => window.desk.status());
+const texts = (device: Device, session: string) => textsOn(device.page, session);
+
+async function untilOnline(device: Device): Promise<void> {
+  await expect.poll(async () => (await status(device)).link, { timeout: 35_000 }).toBe("online");
+}
+
+async function flush(device: Device): Promise<void> {
+  expect(await device.page.evaluate(() => window.desk.flush(35_000))).toEqual({ pending: 0 });
+}
+
+/** Both show the same lines, as many as there should be; tells them. */
+async function converged(session: string, count: number): Promise<string[]> {
+  await expect.poll(async () => (await texts(laptop, session)).length, soon).toBe(count);
+  await expect.poll(() => texts(phone, session), soon).toEqual(await texts(laptop, session));
+  return texts(laptop, session);
+}
+
+test("[H1, H3] two devices, one offline, both write, and come together in one order", async () => {
+  await Promise.all([untilOnline(laptop), untilOnline(phone)]);
+  await say(laptop, "tunnel", "before 1", "before 2");
+  await expect.poll(() => texts(phone, "tunnel"), soon).toEqual(["before 1", "before 2"]);
+
+  cable.cut();
+  await expect.poll(async () => (await status(laptop)).link, soon).not.toBe("online");
+  await say(laptop, "tunnel", "laptop 1", "laptop 2", "laptop 3");
+  await laptop.page.evaluate(() => window.desk.setState("tunnel", "laptop", "was here"));
+  await say(phone, "tunnel", "phone 1", "phone 2");
+  await phone.page.evaluate(() => window.desk.setState("tunnel", "phone", "was here too"));
+  await flush(phone);
+  expect(await texts(laptop, "tunnel")).toEqual(["before 1", "before 2", "laptop 1", "laptop 2", "laptop 3"]);
+  expect(await status(laptop)).toMatchObject({ pending: 4, rejected: 0 });
+
+  cable.heal();
+  await flush(laptop);
+  const lines = await converged("tunnel", 7);
+  expect(lines).toEqual(["before 1", "before 2", "phone 1", "phone 2", "laptop 1", "laptop 2", "laptop 3"]);
+  const merged = { laptop: "was here", phone: "was here too" };
+  for (const device of [laptop, phone])
+    await expect.poll(() => device.page.evaluate(() => window.desk.state("tunnel")), soon).toEqual(merged);
+  const ids = await Promise.all(
+    [laptop, phone].map((device) => device.page.evaluate(() => window.desk.seen("tunnel"))),
+  );
+  expect(ids[0]).toEqual(ids[1]);
+  expect(ids[0]?.every(({ delivery }) => delivery === "confirmed")).toBe(true);
+});
+
+test("[H1, C25] a reload while offline keeps all, what is pending included, and sends it later", async () => {
+  await untilOnline(laptop);
+  await say(laptop, "reload", "confirmed");
+  await flush(laptop);
+  cable.cut();
+  const ids = await say(laptop, "reload", "offline 1", "offline 2", "offline 3");
+  await laptop.page.evaluate(() => window.desk.setState("reload", "draft", "kept"));
+  const before = await laptop.page.evaluate(() => window.desk.serialized("reload"));
+
+  await openDesk(laptop.page, laptopDesk());
+  expect(await laptop.page.evaluate(() => window.desk.serialized("reload"))).toEqual(before);
+  expect(await laptop.page.evaluate(() => window.desk.state("reload")), soon).toEqual({ draft: "kept" });
+  await laptop.page.evaluate(() => window.desk.seen("reload"));
+  await expect
+    .poll(() => laptop.page.evaluate(() => window.desk.seen("reload").map(({ delivery }) => delivery)), soon)
+    .toEqual(["confirmed", "pending", "pending", "pending"]);
+  expect((await status(laptop)).pending).toBe(4);
+
+  cable.heal();
+  await flush(laptop);
+  await converged("reload", 4);
+  expect(await phone.page.evaluate(() => window.desk.serialized("reload"))).toEqual(before);
+  expect(before.slice(1).map(({ id }) => id)).toEqual(ids);
+  await expect
+    .poll(() => phone.page.evaluate(() => window.desk.state("reload")), soon)
+    .toEqual({ draft: "kept" });
+});
+
+test("[H2, H4] the relay is killed and started again in the middle: nothing is lost, doubled or out of order", async () => {
+  await Promise.all([untilOnline(laptop), untilOnline(phone)]);
+  const spoken = { laptop: [] as string[], phone: [] as string[] };
+  const writer = async (name: "laptop" | "phone", device: Device) => {
+    for (let turn = 0; turn < 60; turn++) {
+      const lines = Array.from({ length: 4 }, (_, n) => `${name} ${turn * 4 + n}`);
+      spoken[name].push(...lines);
+      await say(device, "killed", ...lines);
+    }
+  };
+  const writing = Promise.all([writer("laptop", laptop), writer("phone", phone)]);
+  for (let kill = 1; kill <= 2; kill++) {
+    // In the middle: some of each are known to be on the relay, and others are still to be written.
+    for (const [from, to] of [
+      [laptop, "phone"],
+      [phone, "laptop"],
+    ] as const)
+      await expect
+        .poll(async () => (await texts(from, "killed")).filter((line) => line.startsWith(to)).length, soon)
+        .toBeGreaterThan(40 * kill);
+    await relay.kill();
+    expect(spoken.laptop.length + spoken.phone.length).toBeLessThan(480);
+    await relay.restart();
+    for (const device of [laptop, phone]) await device.page.evaluate(() => window.desk.reconnect());
+    await Promise.all([untilOnline(laptop), untilOnline(phone)]);
+  }
+  await writing;
+  await Promise.all([flush(laptop), flush(phone)]);
+  const lines = await converged("killed", 480);
+  expect(lines.filter((line) => line.startsWith("laptop"))).toEqual(spoken.laptop);
+  expect(lines.filter((line) => line.startsWith("phone"))).toEqual(spoken.phone);
+  expect(await status(laptop)).toMatchObject({ pending: 0, rejected: 0 });
+});
