@@ -4,14 +4,13 @@ import type { JsonObject } from "../model/json.ts";
 import type { Generation } from "../store/live-store.ts";
 import type { SessionOnDisk } from "../store/session-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
-import type { OpLimits } from "./op-limits.ts";
 import type { Requests } from "./requests.ts";
 import type { Connected } from "./synced-store.ts";
 
 /** How long a read waits for a first connection before it tells what is here. */
 const FIRST_CONNECTION_MS = 5_000;
 
-/** What the connection is to the store: whether waiting for it makes sense, its limits, and its answers. */
+/** What the connection is to the store: whether waiting for it makes sense, and its answers. */
 export class Connection implements Connected {
   readonly #listeners = new Set<() => void>();
   #link: LinkStatus = "offline";
@@ -19,7 +18,6 @@ export class Connection implements Connected {
   #patient = true;
   #stop: () => void;
   #requests: Requests | undefined;
-  limits: OpLimits | undefined;
 
   constructor(clock: Clock) {
     this.#stop = clock.after(FIRST_CONNECTION_MS, () => this.#giveUp());

@@ -20,8 +20,7 @@ export class Replicas {
     this.#failed = failed;
     this.#unwatch = db.watch(({ tables, sessions }) => {
       if (!tables.has("state")) return;
-      for (const session of sessions)
-        this.#held.get(session)?.replica.catchUp().catch(failed);
+      for (const session of sessions) this.#held.get(session)?.replica.catchUp().catch(failed);
     });
   }
 

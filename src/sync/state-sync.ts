@@ -1,7 +1,7 @@
 import type { LocalDatabase } from "../store/database.ts";
 import { findSession } from "../store/session-rows.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
-import type { FaultCode } from "../wire/fault.ts";
+import { FAULTS, type FaultCode } from "../wire/fault.ts";
 import type { LinkChannels } from "./link-channels.ts";
 import type { Replicas } from "./replicas.ts";
 import { StateChannel } from "./state-channel.ts";
@@ -20,6 +20,8 @@ export interface StateSyncOptions {
   /** Whether the connection is there and its catalog read. */
   readonly isFresh: () => boolean;
   readonly synced: () => void;
+  /** Does it after a while. */
+  readonly later: (work: () => void) => void;
   readonly refused: (session: string, code: FaultCode) => void;
   readonly failed: (error: unknown) => void;
 }
@@ -110,7 +112,7 @@ export class StateSync {
   }
 
   async #join(session: string, incarnation: string): Promise<void> {
-    const { replicas, channels, failed, synced, refused } = this.#options;
+    const { replicas, channels, failed, synced } = this.#options;
     const replica = replicas.acquire(session);
     await replica.ready;
     const channel = new StateChannel({
@@ -121,15 +123,24 @@ export class StateSync {
       channels,
       position: () => replica.position(),
       onDurable: (ticket) => void replica.durable(ticket).then(synced, failed),
-      onClosed: (code) => {
-        refused(session, code);
-        this.#refused.add(session);
-        this.#run(() => this.#leave(session));
-      },
+      onClosed: (code) => this.#refusedBy(session, code),
     });
     replica.setRemoteOrigin(channel.origin);
     this.#joined.set(session, { incarnation, channel, replica });
     channel.connect();
+  }
+
+  /** The relay closed the channel. What can be tried again is, after a while; a deleted session's end comes by the catalog. */
+  #refusedBy(session: string, code: FaultCode): void {
+    const { refused, later } = this.#options;
+    this.#refused.add(session);
+    this.#run(() => this.#leave(session));
+    if (FAULTS[code].remedy === "retry") {
+      later(() => {
+        this.#refused.delete(session);
+        this.#look([session]);
+      });
+    } else if (code !== "deleted" && code !== "unknown-session") refused(session, code);
   }
 
   async #leave(session: string): Promise<void> {

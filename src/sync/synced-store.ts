@@ -28,7 +28,7 @@ import { readMessages } from "../store/log-rows.ts";
 import { SessionQueue } from "../store/session-queue.ts";
 import { findSession, SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
 import { parseLog } from "../store/stored-log.ts";
-import type { PendingOp, SyncRows } from "../store/sync-rows.ts";
+import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
 import { ViewCache } from "../store/view-cache.ts";
 import { readWindow } from "../store/view-window.ts";
 import { checkLimits, type OpLimits } from "./op-limits.ts";
@@ -41,10 +41,12 @@ export interface Connected {
   mayStillCome(found: SessionOnDisk | undefined): boolean;
   /** Told when that may have changed. */
   watch(listener: () => void): () => void;
-  readonly limits: OpLimits | undefined;
   generations(id: string, incarnation: string): Promise<readonly Generation[]>;
   generationMessages(id: string, incarnation: string, generation: number): Promise<readonly JsonObject[]>;
 }
+
+/** What a write means, given what is there; undefined when it would change nothing. */
+type Drafting = (found: SessionOnDisk, tx: Reader<SyncRows>) => Promise<Draft | undefined>;
 
 export interface SyncedStoreOptions {
   readonly actorId: string;
@@ -63,6 +65,8 @@ export class SyncedStore implements LiveStore {
   readonly #options: SyncedStoreOptions;
   readonly #cache = new ViewCache();
   readonly #queue = new SessionQueue();
+  /** Writes of one session commit in the order of the calls, whatever each has to read before. */
+  readonly #writes = new SessionQueue();
 
   constructor(options: SyncedStoreOptions) {
     this.#options = options;
@@ -161,38 +165,40 @@ export class SyncedStore implements LiveStore {
     );
   }
 
-  async write(id: string, intent: Intent, beside: Beside): Promise<WrittenOp | undefined> {
-    const { db, replicas, newId, now } = this.#options;
-    return replicas.using(id, async (replica) => {
-      await replica.catchUp();
-      const seen = beside.state?.seen ?? replica.view(await this.#ops(id));
-      const state = beside.state === undefined ? undefined : stateOp(seen, beside.state.to);
-      const made = { opId: newId(), at: now() };
-      const op = await db.write(SESSION_TABLES, (tx) =>
-        enqueue(
-          tx,
-          id,
-          async (found) => {
-            const { messages } = await this.#cache.read(tx, found);
-            const drafted = draftOf(found, intent, { ...beside, state }, messages);
-            if (drafted !== undefined) checkLimits(drafted, this.#options.connected.limits);
-            return drafted;
-          },
-          made,
-        ),
-      );
-      if ("messages" in intent) for (const message of intent.messages) this.#cache.note(message);
-      return op === undefined ? undefined : { opId: op.opId };
-    });
+  write(id: string, intent: Intent, beside: Beside): Promise<WrittenOp | undefined> {
+    return this.#writes.run(id, () =>
+      this.#options.replicas.using(id, async (replica) => {
+        await replica.catchUp();
+        const seen = beside.state?.seen ?? replica.view(await this.#ops(id));
+        const state = beside.state === undefined ? undefined : stateOp(seen, beside.state.to);
+        const op = await this.#enqueue(id, async (found, tx) => {
+          const { messages } = await this.#cache.read(tx, found);
+          return draftOf(found, intent, { ...beside, state }, messages);
+        });
+        if ("messages" in intent) for (const message of intent.messages) this.#cache.note(message);
+        return op === undefined ? undefined : { opId: op.opId };
+      }),
+    );
   }
 
   /** Puts an op of another kind into the outbox: an edit, a delete, or what was rejected before. */
-  async put(
-    id: string,
-    draft: (found: SessionOnDisk, tx: Reader<SyncRows>) => Promise<Draft | undefined>,
-  ): Promise<PendingOp | undefined> {
-    const made = { opId: this.#options.newId(), at: this.#options.now() };
-    return this.#options.db.write(SESSION_TABLES, (tx) => enqueue(tx, id, (found) => draft(found, tx), made));
+  put(id: string, draft: Drafting): Promise<PendingOp | undefined> {
+    return this.#writes.run(id, () => this.#enqueue(id, draft));
+  }
+
+  /** What the relay's last welcome does not allow is refused here, with or without a connection, in every tab (C27). */
+  #enqueue(id: string, draft: Drafting): Promise<PendingOp | undefined> {
+    const { db, newId, now } = this.#options;
+    const made = { opId: newId(), at: now() };
+    return db.write(SESSION_TABLES, async (tx) => {
+      const limits = (await tx.get("meta", ["limits"]))?.value as OpLimits | undefined;
+      const checked = async (found: SessionOnDisk): Promise<Draft | undefined> => {
+        const drafted = await draft(found, tx);
+        if (drafted !== undefined) checkLimits(drafted, limits);
+        return drafted;
+      };
+      return enqueue(tx, id, checked, made);
+    });
   }
 
   async confirmed(id: string, opId: string): Promise<void> {
@@ -215,15 +221,19 @@ export class SyncedStore implements LiveStore {
     );
   }
 
-  async changeState(id: string, to: JsonObject, seen: SeenState): Promise<void> {
+  changeState(id: string, to: JsonObject, seen: SeenState): Promise<void> {
     const state = stateOp(seen, to);
-    if (state === undefined) return;
+    if (state === undefined) return Promise.resolve();
+    return this.#writes.run(id, () => this.#changeState(id, state, seen));
+  }
+
+  async #changeState(id: string, state: OpState, seen: SeenState): Promise<void> {
     const { db } = this.#options;
     const found = await db.read(["sessions", "outbox"], (tx) => findSession(tx, id));
     const unborn = found === undefined || isAbsent(found) || found.row.incarnation === null;
     if (seen.restsOnPending || unborn) {
       // It rests on what is still in the outbox, so it travels behind that.
-      await this.put(id, async () => ({ kind: "append", messages: [], expected: null, state }));
+      await this.#enqueue(id, async () => ({ kind: "append", messages: [], expected: null, state }));
       return;
     }
     await this.#options.replicas.using(id, async (replica) => {

@@ -3,7 +3,6 @@ import type { HoldfastError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import type { FaultCode } from "../wire/fault.ts";
-import type { WireLimits } from "../wire/hello.ts";
 import type { LinkStatus } from "./connection-state.ts";
 import { Engine } from "./engine.ts";
 import { Link, type TokenSource } from "./link.ts";
@@ -18,8 +17,10 @@ export interface UplinkStatus {
   /** The catalog has been read on this connection. */
   readonly fresh: boolean;
   readonly lastError: HoldfastError | undefined;
-  readonly limits: WireLimits | undefined;
 }
+
+/** How long to leave a state channel alone that the relay could not serve. */
+const STATE_AGAIN_MS = 5_000;
 
 export interface UplinkOptions {
   readonly url: string;
@@ -46,6 +47,7 @@ export class Uplink {
   readonly #channels: LinkChannels;
   readonly #state: StateSync;
   readonly #leave: () => void;
+  readonly #stops = new Set<() => void>();
 
   constructor(options: UplinkOptions) {
     const { url, actorId, device, token, env, db, replicas, newId, synced, failed } = options;
@@ -72,6 +74,7 @@ export class Uplink {
       channels: this.#channels,
       isFresh: () => this.#engine.isFresh,
       synced,
+      later: (work) => this.#stops.add(env.clock.after(STATE_AGAIN_MS, work)),
       refused: options.stateRefused,
       failed,
     });
@@ -87,6 +90,7 @@ export class Uplink {
 
   async close(): Promise<void> {
     this.#leave();
+    for (const stop of this.#stops) stop();
     await this.#state.close();
     this.#channels.close();
     this.requests.close();
@@ -97,6 +101,6 @@ export class Uplink {
   #tell(): void {
     const { link, lastError } = this.#link.status;
     const fresh = link === "online" && this.#engine.isFresh;
-    this.#options.changed({ link, fresh, lastError, limits: this.#link.welcome?.limits });
+    this.#options.changed({ link, fresh, lastError });
   }
 }

@@ -1,0 +1,150 @@
+import type { Head } from "../model/revision.ts";
+import type { LocalDatabase } from "../store/database.ts";
+import { isCaughtUp, judgeRefused, newOutcome, type Surroundings } from "../store/integrate.ts";
+import { findSession, SESSION_TABLES } from "../store/session-rows.ts";
+import type { SessionRow, SyncRows } from "../store/sync-rows.ts";
+import type { OpFrame } from "../wire/frames.ts";
+import { EMPTY_LANE, type Lane, laneAnswered, laneSent, nextStep } from "./lane.ts";
+import type { Link } from "./link.ts";
+
+/** So many sessions at most are pulled at once. */
+const MAX_PULLS = 4;
+
+export interface LanesOptions {
+  readonly db: LocalDatabase<SyncRows>;
+  readonly link: Link;
+  readonly around: () => Surroundings;
+  /** Does one thing after another, with everything else that concerns this connection. */
+  readonly run: (work: () => Promise<void>) => void;
+  /** Does it after a while, longer each time in a row. */
+  readonly later: (work: () => void) => void;
+  /** An op that is too large even to be sent. */
+  readonly unsendable: (frame: OpFrame) => void;
+}
+
+/** All sessions' traffic on one connection: what to fetch, what to send, what to decide, session by session. */
+export class Lanes {
+  readonly #options: LanesOptions;
+  readonly #lanes = new Map<string, Lane>();
+  readonly #pulls = new Map<string, { readonly session: string; readonly have: Head | null }>();
+  readonly #waiting = new Set<string>();
+  #live = false;
+  #ended = false;
+
+  constructor(options: LanesOptions) {
+    this.#options = options;
+  }
+
+  /** The connection is over; whatever was in flight belongs to the next one. */
+  end(): void {
+    this.#ended = true;
+  }
+
+  /** The catalog is read: every session that has something to fetch or to send begins, most recently used first. */
+  async begin(): Promise<void> {
+    this.#live = true;
+    const { behind, pending } = await this.#options.db.read(["sessions", "outbox"], async (tx) => {
+      const rows = await tx.list("sessions", { by: "recent", reverse: true });
+      const ops = await tx.list("outbox");
+      const missing = rows.filter((row) => row.incarnation !== null && !isCaughtUp(row)).map(({ id }) => id);
+      return { behind: missing, pending: new Set(ops.map(({ session }) => session)) };
+    });
+    for (const session of behind) this.#set(session, { behind: true });
+    for (const session of new Set([...behind, ...pending])) this.wake(session);
+  }
+
+  /** Something of the session changed: looks what comes next. */
+  wake(session: string): void {
+    if (!this.#live || this.#ended || this.#waiting.has(session)) return;
+    this.#waiting.add(session);
+    this.#options.run(async () => {
+      this.#waiting.delete(session);
+      if (!this.#ended) await this.#advance(session);
+    });
+  }
+
+  /** The relay answered an op; `patience` when it asked to be left alone for a while. */
+  answered(session: string, opId: string, patience: boolean): void {
+    this.#lanes.set(session, laneAnswered(this.#lane(session), opId));
+    if (!patience) return;
+    this.#set(session, { resting: true });
+    this.#options.later(() => {
+      this.#set(session, { resting: false });
+      this.wake(session);
+    });
+  }
+
+  /** The op was refused because the head had moved. */
+  refused(session: string, opId: string): void {
+    this.#set(session, { refused: new Set([...this.#lane(session).refused, opId]) });
+  }
+
+  fallenBehind(session: string): void {
+    this.#set(session, { behind: true });
+  }
+
+  gone(session: string): void {
+    this.#lanes.delete(session);
+  }
+
+  /** What a pull said was held; null for one that is not known. */
+  haveOf(pull: string): Head | null {
+    return this.#pulls.get(pull)?.have ?? null;
+  }
+
+  /** The pull is over. Tells whether it was one of these. */
+  pulled(pull: string): boolean {
+    const session = this.#pulls.get(pull)?.session;
+    if (session === undefined) return false;
+    this.#pulls.delete(pull);
+    this.#set(session, { pulling: false });
+    this.wake(session);
+    for (const [other, { behind, pulling }] of this.#lanes) if (behind && !pulling) this.wake(other);
+    return true;
+  }
+
+  async #advance(session: string): Promise<void> {
+    const { db, link } = this.#options;
+    const found = await db.read(["sessions", "outbox"], (tx) => findSession(tx, session));
+    if (found === undefined || this.#ended) return;
+    const lane = this.#lane(session);
+    const step = nextStep(lane, found);
+    switch (step.do) {
+      case "wait":
+        break;
+      case "pull":
+        this.#pull(found.row);
+        break;
+      case "judge":
+        await this.#judge(session, lane.refused);
+        break;
+      case "send":
+        this.#lanes.set(session, laneSent(lane, step.frames));
+        for (const frame of step.frames)
+          if (link.send(frame) === "too-large") this.#options.unsendable(frame);
+    }
+  }
+
+  #pull({ id: session, incarnation, head, stateCursor }: SessionRow): void {
+    if (this.#pulls.size >= MAX_PULLS) return;
+    const id = this.#options.around().newId();
+    this.#pulls.set(id, { session, have: head });
+    this.#set(session, { pulling: true, behind: false });
+    this.#options.link.send({ type: "pull", id, session, incarnation, have: head, stateCursor });
+  }
+
+  async #judge(session: string, refused: ReadonlySet<string>): Promise<void> {
+    const { db, around } = this.#options;
+    await db.write(SESSION_TABLES, (tx) => judgeRefused(tx, session, refused, newOutcome(), around()));
+    this.#set(session, { refused: new Set() });
+    this.wake(session);
+  }
+
+  #lane(session: string): Lane {
+    return this.#lanes.get(session) ?? EMPTY_LANE;
+  }
+
+  #set(session: string, change: Partial<Lane>): void {
+    this.#lanes.set(session, { ...this.#lane(session), ...change });
+  }
+}
