@@ -236,8 +236,7 @@ export class Client {
     void uplink?.close();
   }
 
-  #linkChanged({ link, fresh, lastError, limits }: UplinkStatus): void {
-    if (limits !== undefined) this.#connection.limits = limits;
+  #linkChanged({ link, fresh, lastError }: UplinkStatus): void {
     this.#connection.tell({
       link,
       fresh,
