@@ -1,7 +1,6 @@
 import type { SessionEntry } from "holdfast";
 import type { SessionActions } from "holdfast/react";
-import type { KeyboardEvent, ReactNode } from "react";
-import { shortLabel } from "./dates.ts";
+import { type KeyboardEvent, memo, type ReactNode } from "react";
 import { ClockIcon } from "./icons.tsx";
 import { Menu } from "./menu.tsx";
 import { withoutMarks } from "./message-text.ts";
@@ -11,23 +10,25 @@ import { titleOf } from "./title.ts";
 
 interface ConversationItemProps {
   readonly entry: SessionEntry;
-  readonly now: Date;
+  /** When it last changed, in words. */
+  readonly time: string;
   readonly open: boolean;
   readonly tabStop: boolean;
   readonly renaming: boolean;
   readonly actions: SessionActions;
-  readonly onRename: (on: boolean) => void;
-  readonly onDelete: () => void;
+  readonly onRename: (id: string | undefined) => void;
+  readonly onDelete: (entry: SessionEntry) => void;
 }
 
-export function ConversationItem(props: ConversationItemProps): ReactNode {
-  const { entry, now, open, tabStop, renaming, actions, onRename, onDelete } = props;
+/** Its props are the same objects until something changes, so that a change of one item draws only that one. */
+export const ConversationItem = memo(function ConversationItem(props: ConversationItemProps): ReactNode {
+  const { entry, time, open, tabStop, renaming, actions, onRename, onDelete } = props;
   const title = titleOf(entry);
   // The person's own words that still wait were never unread to them.
   const unread = open ? 0 : Math.max(0, entry.unread - entry.pending);
   const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key === "F2") onRename(true);
-    else if (event.key === "Delete") onDelete();
+    if (event.key === "F2") onRename(entry.id);
+    else if (event.key === "Delete") onDelete(entry);
     else return;
     event.preventDefault();
   };
@@ -37,7 +38,7 @@ export function ConversationItem(props: ConversationItemProps): ReactNode {
         <RenameField
           title={title}
           onDone={(chosen) => {
-            onRename(false);
+            onRename(undefined);
             if (chosen !== undefined) void actions.rename(entry.id, chosen);
           }}
         />
@@ -54,7 +55,7 @@ export function ConversationItem(props: ConversationItemProps): ReactNode {
       >
         <span className="conversation-title">{title}</span>
         <time className="conversation-time" dateTime={entry.updatedAt}>
-          {shortLabel(entry.updatedAt, now)}
+          {time}
         </time>
         <span className="conversation-preview">
           {entry.preview === "" ? "No messages" : withoutMarks(entry.preview)}
@@ -78,14 +79,14 @@ export function ConversationItem(props: ConversationItemProps): ReactNode {
         label={`Actions for ${title}`}
         tabStop={tabStop}
         items={[
-          { label: "Rename", keys: "F2", act: () => onRename(true) },
+          { label: "Rename", keys: "F2", act: () => onRename(entry.id) },
           {
             label: entry.archived ? "Move back to the list" : "Archive",
             act: () => void actions.archive(entry.id, !entry.archived),
           },
-          { label: "Delete…", keys: "Del", tone: "danger", act: onDelete },
+          { label: "Delete…", keys: "Del", tone: "danger", act: () => onDelete(entry) },
         ]}
       />
     </li>
   );
-}
+});

@@ -2,7 +2,7 @@ import type { SessionEntry } from "holdfast";
 import type { SessionsView } from "holdfast/react";
 import { type KeyboardEvent, type ReactNode, type RefObject, useState } from "react";
 import { ConversationItem } from "./conversation-item.tsx";
-import { ageLabel } from "./dates.ts";
+import { ageLabel, shortLabel } from "./dates.ts";
 import { DeleteDialog } from "./delete-dialog.tsx";
 
 interface ConversationListProps {
@@ -33,13 +33,13 @@ export function ConversationList(props: ConversationListProps): ReactNode {
               <ConversationItem
                 key={entry.id}
                 entry={entry}
-                now={now}
+                time={shortLabel(entry.updatedAt, now)}
                 open={entry.id === openId}
                 tabStop={entry.id === tabStop}
                 renaming={entry.id === renaming}
                 actions={catalog.actions}
-                onRename={(on) => setRenaming(on ? entry.id : undefined)}
-                onDelete={() => setDeleting(entry)}
+                onRename={setRenaming}
+                onDelete={setDeleting}
               />
             ))}
           </ul>

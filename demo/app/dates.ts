@@ -2,6 +2,16 @@
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** Making a formatter takes longer than a hundred uses of it. */
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(date: Date, locale: string | undefined, options: Intl.DateTimeFormatOptions): string {
+  const key = JSON.stringify([locale, options]);
+  const known = formats.get(key) ?? new Intl.DateTimeFormat(locale, options);
+  formats.set(key, known);
+  return known.format(date);
+}
+
 /** Which calendar day this is, in local time: equal for two times of one day. */
 export function dayKey(iso: string): string {
   const date = new Date(iso);
@@ -20,13 +30,13 @@ export function dayLabel(iso: string, now: Date, locale?: string): string {
   if (days === 0) return "Today";
   if (days === 1) return "Yesterday";
   const date = new Date(iso);
-  if (days > 1 && days < 7) return date.toLocaleDateString(locale, { weekday: "long" });
+  if (days > 1 && days < 7) return format(date, locale, { weekday: "long" });
   const year = date.getFullYear() === now.getFullYear() ? {} : ({ year: "numeric" } as const);
-  return date.toLocaleDateString(locale, { weekday: "long", day: "numeric", month: "long", ...year });
+  return format(date, locale, { weekday: "long", day: "numeric", month: "long", ...year });
 }
 
 export function timeLabel(iso: string, locale?: string): string {
-  return new Date(iso).toLocaleTimeString(locale, { hour: "2-digit", minute: "2-digit" });
+  return format(new Date(iso), locale, { hour: "2-digit", minute: "2-digit" });
 }
 
 /** The short time beside a conversation: "14:02", "Tue", "3 May", "03/05/2025". */
@@ -34,10 +44,10 @@ export function shortLabel(iso: string, now: Date, locale?: string): string {
   const days = daysAgo(iso, now);
   const date = new Date(iso);
   if (days === 0) return timeLabel(iso, locale);
-  if (days > 0 && days < 7) return date.toLocaleDateString(locale, { weekday: "short" });
+  if (days > 0 && days < 7) return format(date, locale, { weekday: "short" });
   if (date.getFullYear() === now.getFullYear())
-    return date.toLocaleDateString(locale, { day: "numeric", month: "short" });
-  return date.toLocaleDateString(locale, { day: "2-digit", month: "2-digit", year: "numeric" });
+    return format(date, locale, { day: "numeric", month: "short" });
+  return format(date, locale, { day: "2-digit", month: "2-digit", year: "numeric" });
 }
 
 /** The heading over part of the conversation list. */
@@ -56,5 +66,5 @@ export function agoLabel(iso: string, now: Date, locale?: string): string {
   if (minutes < 1) return "just now";
   if (minutes < 60) return `${minutes} min ago`;
   if (daysAgo(iso, now) === 0) return `${Math.floor(minutes / 60)} h ago`;
-  return `on ${new Date(iso).toLocaleDateString(locale, { day: "numeric", month: "short" })}`;
+  return `on ${format(new Date(iso), locale, { day: "numeric", month: "short" })}`;
 }

@@ -1,3 +1,4 @@
+import { jsonEquals } from "../model/json.ts";
 import { type Catalog, MAX_ENTRIES, type SessionEntry } from "../sync/catalog.ts";
 import { LiveRead } from "./live-read.ts";
 
@@ -12,7 +13,7 @@ export interface CatalogPages {
   readonly hasMore: boolean;
 }
 
-/** The first pages of the live catalog: as many entries as were asked for, always from one moment on top. */
+/** The first pages of the live catalog. Entries that have not changed are the same objects as before. */
 export class CatalogView {
   readonly live: LiveRead<CatalogPages>;
   /** Free of `this`, so that an application may take them apart. */
@@ -56,8 +57,26 @@ export class CatalogView {
       entries.push(...page.entries);
       before = page.next;
     } while (before !== undefined && entries.length < wanted);
-    return { entries: onceEach(entries), hasMore: before !== undefined };
+    const known = new Map(this.live.current().value?.entries.map((entry) => [entry.id, entry]));
+    const kept = onceEach(entries).map((entry) => {
+      const held = known.get(entry.id);
+      return held !== undefined && sameEntry(held, entry) ? held : entry;
+    });
+    return { entries: kept, hasMore: before !== undefined };
   }
+}
+
+function sameEntry(a: SessionEntry, b: SessionEntry): boolean {
+  return (
+    a.title === b.title &&
+    a.preview === b.preview &&
+    a.count === b.count &&
+    a.unread === b.unread &&
+    a.pending === b.pending &&
+    a.updatedAt === b.updatedAt &&
+    a.archived === b.archived &&
+    jsonEquals(a.metadata, b.metadata)
+  );
 }
 
 /** A session that moved to the top between two pages is in both: the first sight of it is the newer one. */

@@ -96,6 +96,20 @@ test("what is returned is the same object until something changes", async () => 
   await page.unmount();
 });
 
+test("an entry that has not changed is the same object as before", async () => {
+  const fake = clientWith(3);
+  const { view, tree } = show(fake);
+  const page = await mount(tree);
+  const before = view.current?.entries ?? [];
+  await page.settle(() => fake.arrive("s0", [{ role: "user", content: "changed" }]));
+  const now = view.current?.entries ?? [];
+  expect(now.map(({ id }) => id)).toEqual(["s0", "s2", "s1"]);
+  expect(now[1]).toBe(before[0]);
+  expect(now[2]).toBe(before[1]);
+  expect(now[0]).not.toBe(before[2]);
+  await page.unmount();
+});
+
 test("no page is asked for with more than 200 entries, and a session that moves between two pages shows once", async () => {
   const fake = clientWith(450);
   const limits: number[] = [];
