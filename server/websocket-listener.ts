@@ -27,6 +27,9 @@ export interface Listener {
 
 /** What frames add to what they carry. */
 const FRAMING_BYTES = 256;
+/** Channel number and message types around the state in a binary frame. */
+const BINARY_FRAMING_BYTES = 1_024;
+
 /** How long a closed socket may take to answer before it is destroyed. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -41,7 +44,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     clientTracking: false,
     // Compression costs twelve times the CPU for what a chat's messages save.
     perMessageDeflate: false,
-    maxPayload: limits.maxFrameBytes,
+    // A binary frame holds up to a whole state; text frames are held to their own limit where they are read.
+    maxPayload: Math.max(limits.maxFrameBytes, limits.maxStateBytes + BINARY_FRAMING_BYTES),
     closeTimeout: CLOSE_TIMEOUT_MS,
     handleProtocols: chosenProtocol,
     WebSocket: RelaySocket,

@@ -21,6 +21,9 @@ import { errorOfTrouble } from "./connection-trouble.ts";
 import type { LinkCondition, LinkEvents, Sending } from "./link-events.ts";
 import { textsOf } from "./link-parts.ts";
 
+/** Message types and lengths around the state in a channel's message. */
+const MESSAGE_FRAMING_BYTES = 512;
+
 export type TokenSource = string | (() => string | Promise<string>) | undefined;
 
 export interface LinkOptions {
@@ -113,7 +116,7 @@ export class Link {
     const limits = this.#welcome?.limits;
     if (limits === undefined) return "offline";
     const bytes = writeChannelFrame(channel, message);
-    if (bytes.byteLength > limits.maxFrameBytes) return "too-large";
+    if (message.byteLength > limits.maxStateBytes + MESSAGE_FRAMING_BYTES) return "too-large";
     this.#socket?.send(bytes);
     return "sent";
   }

@@ -104,11 +104,11 @@ describe("sending", () => {
     on.link.start();
     await on.clock.advance(0);
     expect(on.link.send(longAppend(40_000))).toBe("too-large");
-    expect(on.link.sendBinary(1, new Uint8Array(LIMITS.maxFrameBytes))).toBe("too-large");
-    expect(on.link.sendBinary(1, new Uint8Array(LIMITS.maxFrameBytes - 1))).toBe("sent");
+    expect(on.link.sendBinary(1, new Uint8Array(LIMITS.maxStateBytes + 513))).toBe("too-large");
+    expect(on.link.sendBinary(1, new Uint8Array(LIMITS.maxStateBytes + 512))).toBe("sent");
     await on.clock.advance(0);
     expect(on.visits[0]?.frames).toHaveLength(1);
-    expect(on.visits[0]?.binary.map(({ byteLength }) => byteLength)).toEqual([LIMITS.maxFrameBytes]);
+    expect(on.visits[0]?.binary.map(({ byteLength }) => byteLength)).toEqual([LIMITS.maxStateBytes + 513]);
     expect(on.link.status.link).toBe("online");
   });
 

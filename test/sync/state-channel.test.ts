@@ -72,7 +72,7 @@ describe("a session's state over the link", () => {
   test("[P10] what is too large for a frame is not sent; the channel closes as too-large and the link goes on", async () => {
     const { on, relay, channel, channels, doc, log } = await opened();
     log.length = 0;
-    doc.getMap("state").set("/long", "x".repeat(LIMITS.maxFrameBytes));
+    doc.getMap("state").set("/long", "x".repeat(LIMITS.maxStateBytes + 512));
     expect([channel.phase, log]).toEqual(["closed", ["closed too-large"]]);
     await on.clock.advance(600_000);
     expect(on.link.status.link).toBe("online");
