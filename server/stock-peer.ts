@@ -1,4 +1,5 @@
 import { isValidId } from "../src/model/ids.ts";
+import { CHANNEL_MESSAGE } from "../src/wire/channel.ts";
 import { FAULTS } from "../src/wire/fault.ts";
 import { PROTOCOL_VERSION } from "../src/wire/hello.ts";
 import type { Seat } from "./channel/seat.ts";
@@ -116,7 +117,10 @@ export class StockPeer implements Receiver, Participant {
     const seat: Seat = {
       incarnation: null,
       opened: () => {},
-      send: (message) => this.#send(message),
+      send: (message) => {
+        // Ours alone; y-websocket complains aloud of each message it does not know.
+        if (message[0] !== CHANNEL_MESSAGE.durable) this.#send(message);
+      },
       ended: (reason) => this.dismiss(reason),
     };
     const expire = (): void => this.dismiss({ code: "unauthenticated", message: "The token has expired" });

@@ -50,8 +50,8 @@ export function commonPrefix(one: readonly Segment[], other: readonly Segment[])
   for (const [index, segment] of one.entries()) {
     const beside = other[index];
     if (beside === undefined || beside.owner !== segment.owner || beside.from !== segment.from) return common;
+    // Where one ends before the other, what follows it begins elsewhere, and the next round sees that.
     common = Math.min(segment.to, beside.to);
-    if (segment.to !== beside.to) return common;
   }
   return common;
 }
