@@ -47,21 +47,23 @@ function readSnapshot(answer: object, known: readonly Message[]): Snapshot {
 function readMessages(given: unknown, known: readonly Message[]): readonly Message[] {
   if (given === known) return known;
   if (!Array.isArray(given)) throw new TypeError(`messages must be an array, not ${nameOf(given)}`);
-  const messages: Message[] = [];
-  for (const [index, message] of given.entries() as IterableIterator<[number, unknown]>) {
-    const path = `messages[${index}]`;
-    if (message !== undefined && message === known[index]) messages.push(known[index] as Message);
-    else if (isMessage(message)) messages.push(message);
-    else {
-      const fields = message as { readonly id?: unknown; readonly createdAt?: unknown } | null | undefined;
-      // A stored message has both; without them each load would make up others.
-      if (fields?.id === undefined || fields.createdAt === undefined) {
-        throw new TypeError(`${path} must be a message with an id and a time`);
-      }
-      messages.push(readMessage(message, path, "given"));
-    }
+  const answered: readonly unknown[] = given;
+  let at = 0;
+  while (at < known.length && answered[at] === known[at]) at += 1;
+  while (at < answered.length && isMessage(answered[at])) at += 1;
+  // A frozen list of messages that were made here is taken as it is: nobody can change it any more.
+  if (at === answered.length && Object.isFrozen(answered)) return answered as readonly Message[];
+  return Object.freeze(Array.from(answered, readOne));
+}
+
+function readOne(message: unknown, index: number): Message {
+  if (isMessage(message)) return message;
+  const fields = message as { readonly id?: unknown; readonly createdAt?: unknown } | null | undefined;
+  // A stored message has both; without them each load would make up others.
+  if (fields?.id === undefined || fields.createdAt === undefined) {
+    throw new TypeError(`messages[${index}] must be a message with an id and a time`);
   }
-  return Object.freeze(messages);
+  return readMessage(message, `messages[${index}]`, "given");
 }
 
 function readRevision(given: unknown): Revision {

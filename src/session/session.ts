@@ -2,7 +2,6 @@ import { InvalidInputError, invalidInput } from "../model/errors.ts";
 import { checkId } from "../model/ids.ts";
 import { cloneJson, copyJsonObject, freezeJson, type JsonObject, jsonEquals, nameOf } from "../model/json.ts";
 import type { Message, MessageInput } from "../model/message.ts";
-import { isPrefix } from "../model/message-equality.ts";
 import { EMPTY_REVISION, type Revision, type Snapshot } from "../model/snapshot.ts";
 import type { SessionStore } from "../store/contract.ts";
 import { checkedSnapshot, checkedWritten } from "./checked-snapshot.ts";
@@ -118,7 +117,7 @@ export class Session {
     const expected = readRevision(write.expected);
     return this.#inTurn(async () => {
       const base = await this.#current(this.operationId);
-      return this.#replace(base, drafts.settle(base?.messages ?? []), beside, {
+      return this.#replace(base, drafts.over(base?.messages ?? []).from(0), beside, {
         expected,
         operationId: this.operationId,
       });
@@ -142,12 +141,12 @@ export class Session {
     return this.#inTurn(async () => {
       const base = await this.#current(operationId);
       const stored = base?.messages ?? [];
-      const messages = drafts.settle(stored);
-      if (!isPrefix(stored, messages)) {
+      const { unchanged, from } = drafts.over(stored);
+      if (unchanged < stored.length) {
         const expected = base?.revision ?? EMPTY_REVISION;
-        return this.#replace(base, messages, beside, { expected, operationId });
+        return this.#replace(base, from(0), beside, { expected, operationId });
       }
-      const added = messages.slice(stored.length);
+      const added = from(stored.length);
       if (added.length === 0 && this.#stands(base, beside)) return base ?? this.#blank();
       return this.#append(base, added, beside, operationId);
     });
