@@ -92,7 +92,7 @@ test("[H1, C25] a reload while offline keeps all, what is pending included, and 
 
   await openDesk(laptop.page, laptopDesk());
   expect(await laptop.page.evaluate(() => window.desk.serialized("reload"))).toEqual(before);
-  expect(await laptop.page.evaluate(() => window.desk.state("reload")), soon).toEqual({ draft: "kept" });
+  expect(await laptop.page.evaluate(() => window.desk.state("reload"))).toEqual({ draft: "kept" });
   await laptop.page.evaluate(() => window.desk.seen("reload"));
   await expect
     .poll(() => laptop.page.evaluate(() => window.desk.seen("reload").map(({ delivery }) => delivery)), soon)
