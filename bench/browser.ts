@@ -1,4 +1,6 @@
 import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { bundle } from "../test/support/bundle.ts";
 import { openChromium } from "../test/support/chromium.ts";
 import { openPageServer } from "../test/support/page-server.ts";
 import type { Figures, Row } from "./rows.ts";
@@ -53,6 +55,14 @@ export const browserOwnRows: readonly Row[] = [
   },
   { id: "C6", what: "append at 10,000, to at 0", of: "appendFlat", better: "less", target: 1.15, unit: "" },
   {
+    id: "C6",
+    what: "append with 10,000 unsent, to at 0",
+    of: "appendFlatPending",
+    better: "less",
+    target: 1.15,
+    unit: "",
+  },
+  {
     id: "D1",
     what: "checkpoint of 2 new on 10,000, to appending the 2",
     of: "checkpointToTail",
@@ -76,6 +86,14 @@ export const browserOwnRows: readonly Row[] = [
     target: 1.05,
     unit: "",
   },
+  {
+    id: "C8",
+    what: "own code of the core, all of `holdfast`, gzip",
+    of: "coreKb",
+    better: "less",
+    target: 15,
+    unit: "kB",
+  },
 ];
 
 export interface BrowserBench {
@@ -85,6 +103,8 @@ export interface BrowserBench {
 }
 
 export async function openBrowserBench(): Promise<BrowserBench> {
+  const core = await bundle('export * from "holdfast";', { external: "packages", minify: true });
+  const coreKb = gzipSync(core.code).length / 1000;
   const server = await openPageServer({ root: fileURLToPath(new URL("./page", import.meta.url)) });
   return {
     async figures(kind) {
@@ -96,8 +116,16 @@ export async function openBrowserBench(): Promise<BrowserBench> {
         await page.goto(server.url);
         await page.waitForSelector("html[data-ready]");
         if (relay === undefined) return await page.evaluate(() => window.bench.measureLimit());
-        const urls = { nowhere: "ws://127.0.0.1:9", relay: `ws://127.0.0.1:${relay.port}` };
-        return await page.evaluate((given) => window.bench.measureOurs(given), urls);
+        const url = `ws://127.0.0.1:${relay.port}`;
+        await page.evaluate((given) => window.bench.ours.prepare(given), url);
+        await relay.stop();
+        const local = await page.evaluate((given) => window.bench.ours.measureLocal(given), url);
+        await relay.restart();
+        return {
+          ...local,
+          ...(await page.evaluate((given) => window.bench.ours.measureCheckpoint(given), url)),
+          coreKb,
+        };
       } finally {
         await browser.dispose();
         await relay?.close();

@@ -13,16 +13,27 @@ export type Kind = "ref" | "ours";
 export interface Server {
   readonly port: number;
   readonly pid: number;
-  /** A clean end, and a new process on the same folder. */
+  /** A clean end. */
+  stop(): Promise<void>;
+  /** A clean end where it still runs, and a new process on the same folder and port. */
   restart(): Promise<void>;
   close(): Promise<void>;
 }
 
-function commandOf(kind: Kind, folder: string, durability: "power" | "process"): string[] {
+function commandOf(kind: Kind, folder: string, port: number, durability: "power" | "process"): string[] {
   if (kind === "ref") {
     return ["--import", "tsx", "bench/ref/relay.ts", folder, durability === "power" ? "FULL" : "NORMAL"];
   }
-  return ["dist/server/main.js", "relay", "--port", "0", "--data", folder, "--durability", durability];
+  return [
+    "dist/server/main.js",
+    "relay",
+    "--port",
+    String(port),
+    "--data",
+    folder,
+    "--durability",
+    durability,
+  ];
 }
 
 export async function startServer(kind: Kind, durability: "power" | "process" = "power"): Promise<Server> {
@@ -30,7 +41,7 @@ export async function startServer(kind: Kind, durability: "power" | "process" = 
   let child: ChildProcess;
   let port = 0;
   async function start(): Promise<void> {
-    const started = spawn(process.execPath, commandOf(kind, folder, durability), {
+    const started = spawn(process.execPath, commandOf(kind, folder, port, durability), {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -48,6 +59,7 @@ export async function startServer(kind: Kind, durability: "power" | "process" = 
     });
   }
   async function end(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGTERM");
     const timer = setTimeout(() => child.kill("SIGKILL"), 3_000);
@@ -62,6 +74,7 @@ export async function startServer(kind: Kind, durability: "power" | "process" = 
     get pid() {
       return child.pid ?? 0;
     },
+    stop: end,
     async restart() {
       await end();
       await start();

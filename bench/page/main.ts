@@ -1,7 +1,7 @@
 import { measureLimit } from "./limit.ts";
-import { measureOurs } from "./ours.ts";
+import { ours } from "./ours.ts";
 
-const bench = { measureLimit, measureOurs };
+const bench = { measureLimit, ours };
 
 declare global {
   interface Window {

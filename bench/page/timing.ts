@@ -1,5 +1,5 @@
 /** How much is measured: the same on both sides. */
-export const sizes = { log: 10_000, singles: 200, bursts: 40, burst: 16, reads: 15, reopens: 9 } as const;
+export const sizes = { log: 10_000, singles: 60, bursts: 8, burst: 16, reads: 9, reopens: 7 } as const;
 
 export function text(index: number): string {
   const words =
