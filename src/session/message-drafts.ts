@@ -1,6 +1,5 @@
-import { invalidInput } from "../model/errors.ts";
-import { nameOf } from "../model/json.ts";
-import { isMessage, type Message, type MessageInput, readMessage } from "../model/message.ts";
+import { checkIterable } from "../model/iterable.ts";
+import { checkMessage, isMessage, type Message, type MessageInput } from "../model/message.ts";
 import { messageEquals, sameContent } from "../model/message-equality.ts";
 import { persistableMessage } from "../model/persistable.ts";
 
@@ -35,8 +34,8 @@ export class MessageDrafts {
    * @param known messages that are stored, as far as they are known: given again, they need no second look.
    * @throws InvalidInputError that names the message, as in `messages[2].content[0].text`.
    */
-  constructor(given: unknown, known: readonly Message[] = []) {
-    const list: readonly unknown[] = Array.isArray(given) ? given : [...iterate(given, "messages")];
+  constructor(given: Iterable<Message | MessageInput>, known: readonly Message[] = []) {
+    const list: readonly (Message | MessageInput)[] = [...checkIterable(given, "messages")];
     let same = 0;
     while (same < known.length && list[same] === known[same]) same += 1;
     this.#known = known;
@@ -68,15 +67,18 @@ export class MessageDrafts {
   }
 }
 
-function draftsOf(list: readonly unknown[], from: number): Draft[] {
+function draftsOf(list: readonly (Message | MessageInput)[], from: number): Draft[] {
   const drafts: Draft[] = [];
   for (let index = from; index < list.length; index += 1) {
-    const given = list[index];
-    const message = persistableMessage(readMessage(given, `messages[${index}]`, "given"));
+    const given = list[index] as Message | MessageInput;
+    const message = persistableMessage(checkMessage(given, `messages[${index}]`));
     if (message === undefined) continue;
     const made = isMessage(given);
-    const { id, createdAt } = given as MessageInput;
-    drafts.push({ message, unnamed: !made && id === undefined, undated: !made && createdAt === undefined });
+    drafts.push({
+      message,
+      unnamed: !made && given.id === undefined,
+      undated: !made && given.createdAt === undefined,
+    });
   }
   return drafts;
 }
@@ -87,12 +89,6 @@ function settled({ message, unnamed, undated }: Draft, twin: Message | undefined
 }
 
 /** A list of messages as they are, copied and checked. @throws InvalidInputError that names the one at fault. */
-export function readList(given: unknown, path: string): readonly Message[] {
-  return [...iterate(given, path)].map((one, index) => readMessage(one, `${path}[${index}]`, "given"));
-}
-
-function iterate(given: unknown, path: string): Iterable<unknown> {
-  if (typeof given === "object" && given !== null && Symbol.iterator in given)
-    return given as Iterable<unknown>;
-  throw invalidInput(path, `must be a list of messages, not ${nameOf(given)}`);
+export function readList(given: Iterable<Message | MessageInput>, path: string): readonly Message[] {
+  return Array.from(checkIterable(given, path), (one, index) => checkMessage(one, `${path}[${index}]`));
 }

@@ -1,7 +1,7 @@
 import { invalidInput } from "../model/errors.ts";
 import { checkId } from "../model/ids.ts";
 import { copyJsonObject, freezeJson, type JsonObject, nameOf } from "../model/json.ts";
-import type { Message, MessageInput } from "../model/message.ts";
+import type { Message } from "../model/message.ts";
 import { persistable } from "../model/persistable.ts";
 import type { Revision } from "../model/revision.ts";
 import type { AppendWrite, ReplaceWrite, Scope } from "./contract.ts";
@@ -70,17 +70,10 @@ function checkWrite(id: unknown, write: AppendWrite | ReplaceWrite): CheckedWrit
   const { messages, state, metadata } = write;
   return {
     actorId,
-    messages: persistable(readList(messages)),
+    messages: persistable(messages),
     state: freezeJson(copyJsonObject(state, "state")),
     metadata: freezeJson(copyJsonObject(metadata, "metadata")),
   };
-}
-
-function readList(given: unknown): Iterable<Message | MessageInput> {
-  if (typeof given === "object" && given !== null && Symbol.iterator in given) {
-    return given as Iterable<Message | MessageInput>;
-  }
-  throw invalidInput("messages", `must be a list of messages, not ${nameOf(given)}`);
 }
 
 function readObject<T extends object>(given: T, path: string): T {
