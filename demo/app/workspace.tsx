@@ -91,8 +91,10 @@ function onSearchKey(focus: () => void): () => void {
   const listener = (event: KeyboardEvent): void => {
     if (event.key.toLowerCase() !== "k" || !(event.metaKey || event.ctrlKey) || event.altKey) return;
     event.preventDefault();
-    if (matchMedia("(max-width: 48rem)").matches) go({ kind: "list" });
-    // After the list has become visible on narrow screens.
+    focus();
+    if (!matchMedia("(max-width: 48rem)").matches) return;
+    // There the list has to become visible before it can take the focus.
+    go({ kind: "list" });
     requestAnimationFrame(focus);
   };
   addEventListener("keydown", listener);
