@@ -1,8 +1,9 @@
 import type { Ack } from "../wire/log.ts";
 import type { Writer } from "./database.ts";
-import { adopt, type Outcome, type Surroundings } from "./integrate.ts";
+import { adopt } from "./integrate.ts";
 import { extendLog, settleOp, switchGeneration } from "./land.ts";
 import { furtherRead, messagesOf } from "./outbox.ts";
+import type { Outcome, Surroundings } from "./outcome.ts";
 import { blankSession, dropSession, findSession, putSession } from "./session-rows.ts";
 import type { DeleteOp, PendingOp, SessionRow, SyncRows } from "./sync-rows.ts";
 

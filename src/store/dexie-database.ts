@@ -37,6 +37,8 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #running = new Set<Promise<unknown>>();
   #opened: Promise<unknown> | undefined;
+  /** Opening waits for another tab to close. */
+  #waiting = false;
   #identity: string | undefined;
   #ended: StorageErrorReason | undefined;
 
@@ -46,7 +48,10 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     this.#dexie = new Dexie(options.name, dexieOptions(options));
     this.#dexie.version(options.version ?? 1).stores({ ...dexieStores(schema), [IDENTITY_TABLE]: "key" });
     this.#dexie.on("ready", () => this.#recognise(), true);
-    this.#dexie.on("blocked", () => options.blocked?.());
+    this.#dexie.on("blocked", () => {
+      this.#waiting = true;
+      options.blocked?.();
+    });
     this.#dexie.on("versionchange", ({ newVersion }) => {
       this.#lose(newVersion === null ? "reset" : "upgrade-required");
       // Keeps Dexie's own handler from closing with the promise to open again.
@@ -67,6 +72,8 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     } catch (error) {
       this.#opened = undefined;
       throw this.#translate(error);
+    } finally {
+      this.#waiting = false;
     }
   }
 
@@ -94,6 +101,8 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     // What was asked for before this call still finishes; what is asked from now on is refused.
     const running = [...this.#running];
     this.#ended ??= "closed";
+    // Nobody knows whether the other tab ever closes: then there is nothing to wait for.
+    if (this.#waiting) this.#dexie.close();
     await Promise.allSettled(running);
     this.#dexie.close();
     this.#listeners.clear();

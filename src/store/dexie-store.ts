@@ -16,7 +16,8 @@ export interface DexieStoreOptions {
 
 /**
  * Sessions in this browser's IndexedDB, shared by its tabs. Opens at the first use; a browser that lets the page store
- * nothing, and one that is full, are told by a StorageError with the reason.
+ * nothing, and one that is full, are told by a StorageError with the reason. `synchronize` holds among all tabs where the
+ * browser has Web Locks, and within the tab elsewhere.
  */
 export class DexieStore extends LocalSessionStore {
   readonly #db: DexieDatabase<LocalRows>;

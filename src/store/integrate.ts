@@ -3,11 +3,10 @@ import { ProtocolError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Head, headEquals } from "../model/revision.ts";
 import type { CatalogEntry, Push } from "../wire/catalog.ts";
-import { FAULTS } from "../wire/fault.ts";
-import type { Page, Refusal } from "../wire/log.ts";
+import type { Page } from "../wire/log.ts";
 import type { Writer } from "./database.ts";
 import { addStateUpdate, type Landing, type LogPiece, landPiece } from "./land.ts";
-import { diverged, headAfter } from "./outbox.ts";
+import { type Outcome, rejectOp, type Surroundings } from "./outcome.ts";
 import {
   blankSession,
   dropSession,
@@ -17,33 +16,6 @@ import {
   takeNumber,
 } from "./session-rows.ts";
 import type { PendingOp, SessionRow, SyncRows } from "./sync-rows.ts";
-
-/** What happened in one transaction that others wait for. Collected while it runs, told after it committed. */
-export interface Outcome {
-  readonly confirmed: PendingOp[];
-  readonly rejected: {
-    readonly op: PendingOp;
-    readonly reason: string;
-    readonly message: string;
-    readonly actual?: Head;
-  }[];
-  /** Ops refused because the head had moved: to be judged once their session has caught up. */
-  readonly refused: Set<string>;
-  /** Sessions whose log or state here does not continue what the relay has: a pull is due. */
-  readonly pull: Set<string>;
-  /** Sessions that no longer exist. */
-  readonly gone: Set<string>;
-}
-
-export function newOutcome(): Outcome {
-  return { confirmed: [], rejected: [], refused: new Set(), pull: new Set(), gone: new Set() };
-}
-
-/** What integration needs from outside the transaction. */
-export interface Surroundings {
-  readonly at: string;
-  readonly newId: () => string;
-}
 
 /** Whether all that the catalog told of this session is held here. */
 export function isCaughtUp(row: SessionRow): boolean {
@@ -100,7 +72,7 @@ export async function integratePush(
       messages: append.messages,
       breaks: false,
     };
-    ({ row } = await land(tx, found, piece, outcome, around));
+    ({ row } = await landTold(tx, found, piece, outcome, around));
   }
   if (around.channelCovers) row = { ...row, stateCursor: Math.max(row.stateCursor, entry.stateCursor) };
   else if (state !== undefined && state.after <= row.stateCursor && entry.stateCursor > row.stateCursor) {
@@ -124,7 +96,7 @@ export async function integratePage(
   const adopted = found.row.incarnation === null ? await adopt(tx, found.row, page.incarnation) : found.row;
   const breaks = have !== null && have.generation === page.generation && page.start < have.count;
   const piece = { generation: page.generation, start: page.start, messages: page.messages, breaks };
-  let { row } = await land(tx, { ...found, row: adopted }, piece, outcome, around);
+  let { row } = await landTold(tx, { ...found, row: adopted }, piece, outcome, around);
   await addUpdates(tx, row.id, page.state);
   row = {
     ...row,
@@ -139,95 +111,6 @@ export async function integratePage(
   else outcome.pull.delete(page.session);
 }
 
-/** Takes a refusal: an op that can never be accepted is set aside with its reason, another is kept (H10, C16, C27). */
-export async function integrateRefusal(
-  tx: Writer<SyncRows>,
-  refusal: Refusal,
-  outcome: Outcome,
-  around: Surroundings,
-): Promise<void> {
-  const found = await findSession(tx, refusal.session);
-  const op = found?.ops.find(({ opId }) => opId === refusal.opId);
-  if (found === undefined || op === undefined) return;
-  const { remedy } = FAULTS[refusal.code];
-  if (remedy === "retry" || remedy === "reauthenticate") return;
-  if (refusal.code !== "conflict") {
-    await rejectOp(tx, op, { reason: refusal.code, message: refusal.message }, outcome, around);
-    await putSession(tx, found.row);
-    return;
-  }
-  let { row } = found;
-  if (refusal.actual !== undefined) {
-    if (row.incarnation === null) row = await adopt(tx, row, refusal.actual.incarnation);
-    const { head } = refusal.actual;
-    row = { ...row, remote: { ...row.remote, head } };
-    if (refusal.tail !== undefined && head.generation === row.head.generation) {
-      const start = head.count - refusal.tail.length;
-      const piece = { generation: head.generation, start, messages: refusal.tail, breaks: false };
-      const ops = await tx.list("outbox", { prefix: [row.id] });
-      ({ row } = await land(tx, { row, ops }, piece, outcome, around));
-    }
-  }
-  const stored = await putSession(tx, row);
-  outcome.refused.add(op.opId);
-  if (!headEquals(stored.row.head, stored.row.remote.head)) outcome.pull.add(row.id);
-}
-
-/**
- * Decides, once the session has caught up, what becomes of ops that were refused because the head had moved. One whose
- * expectation still follows from what is confirmed was only in bad company and is sent again as it is.
- */
-export async function judgeRefused(
-  tx: Writer<SyncRows>,
-  session: string,
-  refused: ReadonlySet<string>,
-  outcome: Outcome,
-  around: Surroundings,
-): Promise<void> {
-  const found = await findSession(tx, session);
-  if (found === undefined) return;
-  let head = found.row.head;
-  for (const op of found.ops) {
-    const expected = op.kind === "edit" || op.kind === "delete" ? null : op.expected;
-    let standing: PendingOp | undefined = op;
-    if (refused.has(op.opId) && expected !== null && !headEquals(expected, head)) {
-      if (op.kind === "checkpoint") {
-        standing = diverged(op, around.newId());
-        await tx.put("outbox", standing);
-      } else {
-        standing = undefined;
-        const message = "Session changed while it was being updated";
-        await rejectOp(tx, op, { reason: "conflict", message, actual: head }, outcome, around);
-      }
-    }
-    if (standing !== undefined) head = headAfter(head, standing);
-  }
-  await putSession(tx, found.row);
-}
-
-/** Sets an op aside: out of the outbox, kept with its reason until somebody retries or discards it. */
-export async function rejectOp(
-  tx: Writer<SyncRows>,
-  op: PendingOp,
-  why: { readonly reason: string; readonly message: string; readonly actual?: Head },
-  outcome: Outcome,
-  around: Surroundings,
-): Promise<void> {
-  await tx.delete("outbox", [op.session, op.n]);
-  const { reason, message, actual } = why;
-  // A part that landed is confirmed; only the rest is set aside.
-  await tx.put("rejected", {
-    opId: op.opId,
-    session: op.session,
-    reason,
-    message,
-    at: around.at,
-    actual,
-    op,
-  });
-  outcome.rejected.push({ op, ...why });
-}
-
 /** Takes on the life that the relay has named for a session created here. */
 export async function adopt(tx: Writer<SyncRows>, row: SessionRow, incarnation: string): Promise<SessionRow> {
   for (const op of await tx.list("outbox", { prefix: [row.id] })) {
@@ -238,7 +121,8 @@ export async function adopt(tx: Writer<SyncRows>, row: SessionRow, incarnation: 
   return { ...row, incarnation };
 }
 
-async function land(
+/** Lets a piece land, and notes what it settled, what it lacks, and what it took away. */
+export async function landTold(
   tx: Writer<SyncRows>,
   { row, ops }: SessionOnDisk,
   piece: LogPiece,

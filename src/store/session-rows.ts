@@ -77,3 +77,8 @@ export async function takeNumber(tx: Writer<SyncRows>): Promise<number> {
   await tx.put("meta", { key: "nextOp", value: n + 1 });
   return n;
 }
+
+/** Whether there is no such session for this device: never written, or its delete is on its way. */
+export function isAbsent({ row, ops }: SessionOnDisk): boolean {
+  return row.view.deleted || (row.incarnation === null && ops.length === 0);
+}

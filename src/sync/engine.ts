@@ -2,15 +2,9 @@ import type { Environment } from "../env/environment.ts";
 import { confirmOp } from "../store/confirm.ts";
 import type { LocalDatabase, Writer } from "../store/database.ts";
 import { greet } from "../store/greeting.ts";
-import {
-  integrateEntry,
-  integratePage,
-  integratePush,
-  integrateRefusal,
-  newOutcome,
-  type Outcome,
-  type Surroundings,
-} from "../store/integrate.ts";
+import { integrateEntry, integratePage, integratePush } from "../store/integrate.ts";
+import { newOutcome, type Outcome, type Surroundings } from "../store/outcome.ts";
+import { integrateRefusal } from "../store/refuse.ts";
 import { SESSION_TABLES } from "../store/session-rows.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import { FAULTS } from "../wire/fault.ts";
@@ -19,13 +13,10 @@ import { drawDelayMs, retryDelay } from "./backoff.ts";
 import { CatalogCursor } from "./catalog-cursor.ts";
 import { Lanes } from "./lanes.ts";
 import type { Link } from "./link.ts";
-import type { LinkFrame } from "./link-events.ts";
+import { isTold, type LinkFrame, type ToldFrame as Told } from "./link-events.ts";
 
 /** So many frames at most become one transaction. */
 const MAX_BATCH = 64;
-
-/** The frames that change what is stored. */
-type Told = Extract<LinkFrame, { type: "ack" | "refusal" | "push" | "page" | "catalog-page" }>;
 
 export interface EngineOptions {
   readonly db: LocalDatabase<SyncRows>;
@@ -142,24 +133,12 @@ export class Engine {
   }
 
   #heard(frame: LinkFrame): void {
-    switch (frame.type) {
-      case "push":
-        // Until the catalog is read, pushes are only heard of (rule P32).
-        if (this.#phase !== "live") {
-          this.#cursor.heard(frame.entry.seq);
-          return;
-        }
-        break;
-      case "ack":
-      case "refusal":
-      case "page":
-      case "catalog-page":
-        break;
-      case "not-answered":
-        this.#notAnswered(frame.id);
-        return;
-      default:
-        return;
+    if (frame.type === "not-answered") this.#notAnswered(frame.id);
+    if (!isTold(frame)) return;
+    if (frame.type === "push" && this.#phase !== "live") {
+      // Until the catalog is read, pushes are only heard of (rule P32).
+      this.#cursor.heard(frame.entry.seq);
+      return;
     }
     this.#inbox.push(frame);
     this.#run(() => this.#takeInbox());

@@ -26,3 +26,21 @@ export interface LinkCondition {
   /** Why there is no connection, or why the last attempt failed; undefined once it stands. */
   readonly lastError: HoldfastError | undefined;
 }
+
+/** The frames that change what is stored. */
+export type ToldFrame = Extract<
+  LinkFrame,
+  { readonly type: "ack" | "refusal" | "push" | "page" | "catalog-page" }
+>;
+
+const TOLD: ReadonlySet<LinkFrame["type"]> = new Set<ToldFrame["type"]>([
+  "ack",
+  "refusal",
+  "push",
+  "page",
+  "catalog-page",
+]);
+
+export function isTold(frame: LinkFrame): frame is ToldFrame {
+  return TOLD.has(frame.type);
+}

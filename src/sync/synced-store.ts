@@ -12,6 +12,7 @@ import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { LocalDatabase, Reader } from "../store/database.ts";
 import { type Draft, draftOf, enqueue } from "../store/enqueue.ts";
+import { heldGeneration, heldGenerations } from "../store/held-generations.ts";
 import { addStateUpdate } from "../store/land.ts";
 import type {
   Beside,
@@ -24,9 +25,8 @@ import type {
   Window,
   WrittenOp,
 } from "../store/live-store.ts";
-import { readMessages } from "../store/log-rows.ts";
 import { SessionQueue } from "../store/session-queue.ts";
-import { findSession, SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
+import { findSession, isAbsent, SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
 import { parseLog } from "../store/stored-log.ts";
 import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
 import { ViewCache } from "../store/view-cache.ts";
@@ -34,6 +34,7 @@ import { readWindow } from "../store/view-window.ts";
 import { checkLimits, type OpLimits } from "./op-limits.ts";
 import type { Replicas } from "./replicas.ts";
 import { stateOp } from "./state-replica.ts";
+import { until } from "./until.ts";
 
 /** What the store asks of the connection. */
 export interface Connected {
@@ -269,57 +270,31 @@ export class SyncedStore implements LiveStore {
   }
 
   async generations(id: string): Promise<readonly Generation[]> {
-    const here = await this.#options.db.read(["sessions", "outbox", "generations"], async (tx) => {
-      const found = await findSession(tx, id);
-      return { found, archived: await tx.list("generations", { prefix: [id] }) };
-    });
-    if (here.found === undefined || isAbsent(here.found)) return [];
-    const { incarnation, head } = here.found.row;
-    if (incarnation !== null) {
-      try {
-        return await this.#options.connected.generations(id, incarnation);
-      } catch (error) {
-        // Without the relay, what is held here is told.
-        if (!(error instanceof HoldfastError)) throw error;
-      }
+    const held = await heldGenerations(this.#options.db, id);
+    if (held.incarnation === null) return held.generations;
+    try {
+      return await this.#options.connected.generations(id, held.incarnation);
+    } catch (error) {
+      // Without the relay, what is held here is told.
+      if (!(error instanceof HoldfastError)) throw error;
+      return held.generations;
     }
-    const archived = here.archived.map(({ generation, count, replacedAt }) => ({
-      generation,
-      count,
-      replacedAt,
-      current: false,
-    }));
-    return [...archived, { generation: head.generation, count: head.count, current: true }];
   }
 
   async holdsGeneration(id: string, generation: number): Promise<boolean> {
-    return (await this.#heldGeneration(id, generation)).messages !== undefined;
+    return (await heldGeneration(this.#options.db, id, generation)).messages !== undefined;
   }
 
   async generationMessages(id: string, generation: number): Promise<readonly Message[]> {
-    const { incarnation, messages } = await this.#heldGeneration(id, generation);
+    const { incarnation, messages } = await heldGeneration(this.#options.db, id, generation);
     if (messages !== undefined) return parseLog(messages, 0).messages;
-    if (incarnation === null)
-      throw new InvalidInputError(`There is no generation ${generation}`, { path: "generation" });
-    return (await this.#options.connected.generationMessages(id, incarnation, generation)).map(parseMessage);
-  }
-
-  #heldGeneration(
-    id: string,
-    generation: number,
-  ): Promise<{
-    readonly incarnation: string | null;
-    readonly messages?: readonly (JsonObject | undefined)[];
-  }> {
-    return this.#options.db.read(["sessions", "outbox", "runs", "generations"], async (tx) => {
-      const found = await findSession(tx, id);
-      if (found === undefined || isAbsent(found)) return { incarnation: null };
-      const { incarnation, head } = found.row;
-      const archived = await tx.get("generations", [id, generation]);
-      const count = generation === head.generation ? head.count : archived?.count;
-      if (count === undefined) return { incarnation };
-      return { incarnation, messages: await readMessages(tx, id, { generation, from: 0, to: count }) };
-    });
+    if (incarnation === null) throw noGeneration(generation);
+    try {
+      const told = await this.#options.connected.generationMessages(id, incarnation, generation);
+      return told.map(parseMessage);
+    } catch (error) {
+      throw error instanceof RejectedError ? noGeneration(generation, error) : error;
+    }
   }
 
   watch(id: string, listener: () => void): () => void {
@@ -364,35 +339,10 @@ export class SyncedStore implements LiveStore {
   }
 }
 
-/** Whether there is no such session for this device: never written, or its delete is on its way. */
-export function isAbsent({ row, ops }: SessionOnDisk): boolean {
-  return row.view.deleted || (row.incarnation === null && ops.length === 0);
-}
-
 function expectedOf(op: PendingOp): Revision {
   return op.kind === "edit" || op.kind === "delete" ? EMPTY_REVISION : (op.expected ?? EMPTY_REVISION);
 }
 
-/** Waits until `check` gives something, asking again whenever `watch` wakes it. */
-async function until<T>(
-  watch: (wake: () => void) => () => void,
-  check: () => Promise<T | undefined>,
-): Promise<T> {
-  let wake = (): void => undefined;
-  let woken = new Promise<void>((resolve) => {
-    wake = resolve;
-  });
-  const end = watch(() => wake());
-  try {
-    for (;;) {
-      const result = await check();
-      if (result !== undefined) return result;
-      await woken;
-      woken = new Promise<void>((resolve) => {
-        wake = resolve;
-      });
-    }
-  } finally {
-    end();
-  }
+function noGeneration(generation: number, cause?: unknown): InvalidInputError {
+  return new InvalidInputError(`There is no generation ${generation}`, { path: "generation", cause });
 }

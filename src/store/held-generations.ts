@@ -1,0 +1,42 @@
+import type { JsonObject } from "../model/json.ts";
+import type { LocalDatabase } from "./database.ts";
+import type { Generation } from "./live-store.ts";
+import { readMessages } from "./log-rows.ts";
+import { findSession, isAbsent } from "./session-rows.ts";
+import type { SyncRows } from "./sync-rows.ts";
+
+/** The branches of a session that are held on this device, oldest first. */
+export function heldGenerations(
+  db: LocalDatabase<SyncRows>,
+  session: string,
+): Promise<{ readonly incarnation: string | null; readonly generations: readonly Generation[] }> {
+  return db.read(["sessions", "outbox", "generations"], async (tx) => {
+    const found = await findSession(tx, session);
+    if (found === undefined || isAbsent(found)) return { incarnation: null, generations: [] };
+    const { incarnation, head } = found.row;
+    const archived = (await tx.list("generations", { prefix: [session] })).map(
+      ({ generation, count, replacedAt }) => {
+        return { generation, count, replacedAt, current: false };
+      },
+    );
+    const current = { generation: head.generation, count: head.count, current: true };
+    return { incarnation, generations: [...archived, current] };
+  });
+}
+
+/** The serialised messages of one generation, where this device holds them; the life they are of. */
+export function heldGeneration(
+  db: LocalDatabase<SyncRows>,
+  session: string,
+  generation: number,
+): Promise<{ readonly incarnation: string | null; readonly messages?: readonly (JsonObject | undefined)[] }> {
+  return db.read(["sessions", "outbox", "runs", "generations"], async (tx) => {
+    const found = await findSession(tx, session);
+    if (found === undefined || isAbsent(found)) return { incarnation: null };
+    const { incarnation, head } = found.row;
+    const archived = await tx.get("generations", [session, generation]);
+    const count = generation === head.generation ? head.count : archived?.count;
+    if (count === undefined) return { incarnation };
+    return { incarnation, messages: await readMessages(tx, session, { generation, from: 0, to: count }) };
+  });
+}
