@@ -77,6 +77,29 @@ describe("A database in IndexedDB", () => {
     expect(await newer.read(["notes"], (tx) => tx.list("notes"))).toHaveLength(1);
   });
 
+  test("[C13] opening that waits for an old tab is told, goes on once that closes, and can be given up", async () => {
+    const browser = fakeBrowser();
+    // A tab of other software: it does not make way for a newer version.
+    const old = await new Promise<IDBDatabase>((resolve) => {
+      const request = browser.indexedDB.open("db", 1);
+      request.onsuccess = () => resolve(request.result);
+    });
+    let blocked = 0;
+    const open = (): DexieDatabase<TestRows> =>
+      new DexieDatabase<TestRows>(TEST_SCHEMA, { name: "db", blocked: () => (blocked += 1), ...browser });
+    const given = open();
+    const refused = given.write(["notes"], (tx) => tx.put("notes", { id: "x", value: 1 }));
+    while (blocked === 0) await new Promise((resolve) => setImmediate(resolve));
+    await given.close();
+    await expect(refused).rejects.toMatchObject({ code: "storage", reason: "closed" });
+    const patient = open();
+    const written = patient.write(["notes"], (tx) => tx.put("notes", { id: "y", value: 1 }));
+    old.close();
+    await written;
+    expect(await patient.read(["notes"], (tx) => tx.list("notes"))).toEqual([{ id: "y", value: 1 }]);
+    await patient.close();
+  });
+
   test("[C7] a database deleted while its connection was gone is not taken up again as if it were the same", async () => {
     const browser = fakeBrowser();
     const lost: StorageError[] = [];
