@@ -109,7 +109,7 @@ export async function addStateUpdate(
 ): Promise<number> {
   const last = (await tx.list("state", { prefix: [session], reverse: true, limit: 1 }))[0];
   const n = (last?.n ?? 0) + 1;
-  await tx.put("state", { session, n, update, durable });
+  await tx.put("state", { session, n, update, unsent: durable ? 0 : 1 });
   return n;
 }
 

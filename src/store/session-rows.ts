@@ -82,3 +82,13 @@ export async function takeNumber(tx: Writer<SyncRows>): Promise<number> {
 export function isAbsent({ row, ops }: SessionOnDisk): boolean {
   return row.view.deleted || (row.incarnation === null && ops.length === 0);
 }
+
+/** The sessions whose state has changes that the relay has not acknowledged; reads those changes and no others. */
+export async function unsentSessions(tx: Reader<SyncRows>): Promise<ReadonlySet<string>> {
+  const rows = await tx.list("state", { by: "unsent", prefix: [1] });
+  return new Set(rows.map(({ session }) => session));
+}
+
+export async function hasUnsentState(tx: Reader<SyncRows>, session: string): Promise<boolean> {
+  return (await tx.list("state", { by: "unsent", prefix: [1, session], limit: 1 })).length > 0;
+}

@@ -137,8 +137,8 @@ export interface StateRow {
   readonly session: string;
   readonly n: number;
   readonly update: Uint8Array;
-  /** The relay has acknowledged it, or sent it. */
-  readonly durable: boolean;
+  /** 1 until the relay has acknowledged it; 0 for what it has, or sent. A number, so that an index finds what is unsent. */
+  readonly unsent: 0 | 1;
 }
 
 /** A replaced generation whose messages are still in `runs`. */
@@ -170,7 +170,7 @@ export const SYNC_SCHEMA: Schema<SyncRows> = {
   runs: { key: ["session", "generation", "start"] },
   outbox: { key: ["session", "n"] },
   rejected: { key: ["session", "opId"] },
-  state: { key: ["session", "n"] },
+  state: { key: ["session", "n"], indexes: { unsent: ["unsent", "session", "n"] } },
   generations: { key: ["session", "generation"] },
   meta: { key: ["key"] },
 };

@@ -61,10 +61,10 @@ export class StateReplica {
       for (const row of rows) {
         this.#applied = Math.max(this.#applied, row.n);
         if (this.#own.delete(row.n)) continue;
-        if (!row.durable) this.#unsent.push({ ticket: ++this.#ticket, row: Promise.resolve(row.n) });
+        if (row.unsent === 1) this.#unsent.push({ ticket: ++this.#ticket, row: Promise.resolve(row.n) });
         this.#reading = true;
         // A provider does not send what came by its own origin, and what the relay has must not be sent to it again.
-        applyUpdate(this.doc, row.update, row.durable ? this.#remoteOrigin : FROM_DISK);
+        applyUpdate(this.doc, row.update, row.unsent === 0 ? this.#remoteOrigin : FROM_DISK);
         this.#reading = false;
       }
     });
@@ -88,7 +88,7 @@ export class StateReplica {
       await this.#db.write(["state"], async (tx) => {
         for (const n of rows) {
           const row = n === undefined ? undefined : await tx.get("state", [this.session, n]);
-          if (row !== undefined && !row.durable) await tx.put("state", { ...row, durable: true });
+          if (row?.unsent === 1) await tx.put("state", { ...row, unsent: 0 });
         }
       });
       for (const change of done) this.#unsent.splice(this.#unsent.indexOf(change), 1);
@@ -167,7 +167,7 @@ export function stateOp(seen: SeenState, to: JsonObject): OpState | undefined {
 /** Many durable rows become one with the same content; rows that the relay has not stay as they are. */
 async function compact(db: LocalDatabase<SyncRows>, session: string): Promise<void> {
   const rows = await db.read(["state"], (tx) => tx.list("state", { prefix: [session] }));
-  const durable = rows.filter((row) => row.durable);
+  const durable = rows.filter(({ unsent }) => unsent === 0);
   const last = durable.at(-1);
   if (durable.length < COMPACT_FROM || last === undefined) return;
   const doc = new Doc();
@@ -176,6 +176,6 @@ async function compact(db: LocalDatabase<SyncRows>, session: string): Promise<vo
   doc.destroy();
   await db.write(["state"], async (tx) => {
     for (const { n } of durable) await tx.delete("state", [session, n]);
-    await tx.put("state", { session, n: last.n, update, durable: true });
+    await tx.put("state", { session, n: last.n, update, unsent: 0 });
   });
 }

@@ -1,5 +1,5 @@
 import type { LocalDatabase } from "../store/database.ts";
-import { findSession } from "../store/session-rows.ts";
+import { findSession, hasUnsentState, unsentSessions } from "../store/session-rows.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import { FAULTS, type FaultCode } from "../wire/fault.ts";
 import type { LinkChannels } from "./link-channels.ts";
@@ -55,8 +55,8 @@ export class StateSync {
   online(): void {
     this.#refused.clear();
     this.#run(async () => {
-      const rows = await this.#options.db.read(["state"], (tx) => tx.list("state"));
-      for (const { session, durable } of rows) if (!durable) this.#unsent.add(session);
+      for (const session of await this.#options.db.read(["state"], (tx) => unsentSessions(tx)))
+        this.#unsent.add(session);
       for (const session of new Set([...this.#options.replicas.sessions, ...this.#unsent]))
         await this.#consider(session);
     });
@@ -87,7 +87,7 @@ export class StateSync {
     const { db } = this.#options;
     const { found, unsent } = await db.read(["sessions", "outbox", "state"], async (tx) => ({
       found: await findSession(tx, session),
-      unsent: (await tx.list("state", { prefix: [session] })).some(({ durable }) => !durable),
+      unsent: await hasUnsentState(tx, session),
     }));
     if (unsent) this.#unsent.add(session);
     else this.#unsent.delete(session);

@@ -1,5 +1,6 @@
 import type { HoldfastError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
+import { hasUnsentState, unsentSessions } from "../store/session-rows.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
 
@@ -70,7 +71,7 @@ export class StatusBoard {
   async begin(): Promise<void> {
     const { ids, unsent } = await this.#db.read(["sessions", "state"], async (tx) => ({
       ids: (await tx.list("sessions")).map(({ id }) => id),
-      unsent: (await tx.list("state")).filter(({ durable }) => !durable).map(({ session }) => session),
+      unsent: await unsentSessions(tx),
     }));
     for (const id of [...ids, ...unsent]) this.#stale.add(id);
     await this.refresh();
@@ -101,8 +102,7 @@ export class StatusBoard {
             const pending = (await tx.get("sessions", [session]))?.view.pending ?? 0;
             if (pending > 0) this.#ops.set(session, pending);
             else this.#ops.delete(session);
-            const rows = await tx.list("state", { prefix: [session] });
-            if (rows.some(({ durable }) => !durable)) this.#unsent.add(session);
+            if (await hasUnsentState(tx, session)) this.#unsent.add(session);
             else this.#unsent.delete(session);
           }
           return (await tx.list("rejected")).length;
