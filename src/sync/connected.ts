@@ -5,7 +5,7 @@ import type { Generation } from "../store/live-store.ts";
 import type { SessionOnDisk } from "../store/session-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
 import type { Requests } from "./requests.ts";
-import type { Connected } from "./synced-store.ts";
+import type { Connected } from "./until.ts";
 
 /** How long a read waits for a first connection before it tells what is here. */
 const FIRST_CONNECTION_MS = 5_000;

@@ -1,16 +1,10 @@
-import {
-  ActorMismatchError,
-  ConflictError,
-  HoldfastError,
-  InvalidInputError,
-  RejectedError,
-} from "../model/errors.ts";
+import { ActorMismatchError, HoldfastError, InvalidInputError, RejectedError } from "../model/errors.ts";
 import { freezeJson, type JsonObject } from "../model/json.ts";
 import { type Message, type MessageInput, parseMessage } from "../model/message.ts";
 import { persistable } from "../model/persistable.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { Snapshot } from "../model/snapshot.ts";
-import type { LocalDatabase, Reader } from "../store/database.ts";
+import type { LocalDatabase } from "../store/database.ts";
 import { type Draft, draftOf, enqueue } from "../store/enqueue.ts";
 import { heldGeneration, heldGenerations } from "../store/held-generations.ts";
 import { addStateUpdate } from "../store/land.ts";
@@ -34,17 +28,7 @@ import { readWindow } from "../store/view-window.ts";
 import { checkLimits, type OpLimits } from "./op-limits.ts";
 import type { Replicas } from "./replicas.ts";
 import { stateOp } from "./state-replica.ts";
-import { until } from "./until.ts";
-
-/** What the store asks of the connection. */
-export interface Connected {
-  /** Whether what is missing here may still come: the link is up, or coming up for the first time. */
-  mayStillCome(found: SessionOnDisk | undefined): boolean;
-  /** Told when that may have changed. */
-  watch(listener: () => void): () => void;
-  generations(id: string, incarnation: string): Promise<readonly Generation[]>;
-  generationMessages(id: string, incarnation: string, generation: number): Promise<readonly JsonObject[]>;
-}
+import { type Connected, untilArrived, untilConfirmed } from "./until.ts";
 
 /** What a write means, given what is there; undefined when it would change nothing. */
 type Drafting = (found: SessionOnDisk, tx: Reader<SyncRows>) => Promise<Draft | undefined>;
@@ -202,24 +186,8 @@ export class SyncedStore implements LiveStore {
     });
   }
 
-  async confirmed(id: string, opId: string): Promise<void> {
-    const { db } = this.#options;
-    await until(
-      (wake) => db.watch(({ sessions }) => sessions.has(id) && wake()),
-      () =>
-        db.read(["outbox", "rejected"], async (tx) => {
-          const ops = await tx.list("outbox", { prefix: [id] });
-          if (ops.some((op) => op.opId === opId)) return undefined;
-          const rejected = await tx.get("rejected", [id, opId]);
-          if (rejected === undefined) return true;
-          throw rejected.reason === "conflict"
-            ? new ConflictError(undefined, {
-                expected: expectedOf(rejected.op),
-                actual: rejected.actual ?? EMPTY_REVISION,
-              })
-            : new RejectedError(rejected.message, { reason: rejected.reason });
-        }),
-    );
+  confirmed(id: string, opId: string): Promise<void> {
+    return untilConfirmed(this.#options.db, id, opId);
   }
 
   changeState(id: string, to: JsonObject, seen: SeenState): Promise<void> {
@@ -303,21 +271,8 @@ export class SyncedStore implements LiveStore {
     });
   }
 
-  /** Waits while the relay is known to have more than is held here of a session nobody has read yet. */
-  async #arrival(id: string): Promise<void> {
-    const { db, connected } = this.#options;
-    await until(
-      (wake) => {
-        const ends = [db.watch(({ sessions }) => sessions.has(id) && wake()), connected.watch(wake)];
-        return () => {
-          for (const end of ends) end();
-        };
-      },
-      async () => {
-        const found = await db.read(["sessions", "outbox"], (tx) => findSession(tx, id));
-        return connected.mayStillCome(found) ? undefined : true;
-      },
-    );
+  #arrival(id: string): Promise<void> {
+    return untilArrived(this.#options.db, this.#options.connected, id);
   }
 
   #ops(id: string): Promise<readonly PendingOp[]> {
@@ -337,10 +292,6 @@ export class SyncedStore implements LiveStore {
   #mustBeOurs(actorId: string | undefined): void {
     if (actorId !== undefined && actorId !== this.#options.actorId) throw new ActorMismatchError();
   }
-}
-
-function expectedOf(op: PendingOp): Revision {
-  return op.kind === "edit" || op.kind === "delete" ? EMPTY_REVISION : (op.expected ?? EMPTY_REVISION);
 }
 
 function noGeneration(generation: number, cause?: unknown): InvalidInputError {

@@ -1,5 +1,67 @@
+import { ConflictError, RejectedError } from "../model/errors.ts";
+import type { JsonObject } from "../model/json.ts";
+import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
+import type { LocalDatabase } from "../store/database.ts";
+import type { Generation } from "../store/live-store.ts";
+import { findSession, type SessionOnDisk } from "../store/session-rows.ts";
+import type { PendingOp, SyncRows } from "../store/sync-rows.ts";
+
+/** What the store asks of the connection. */
+export interface Connected {
+  /** Whether what is missing here may still come: the link is up, or coming up for the first time. */
+  mayStillCome(found: SessionOnDisk | undefined): boolean;
+  /** Told when that may have changed. */
+  watch(listener: () => void): () => void;
+  generations(id: string, incarnation: string): Promise<readonly Generation[]>;
+  generationMessages(id: string, incarnation: string, generation: number): Promise<readonly JsonObject[]>;
+}
+
+/** Resolves when the op is out of the outbox and the relay's. @throws RejectedError, ConflictError when it was set aside. */
+export async function untilConfirmed(db: LocalDatabase<SyncRows>, id: string, opId: string): Promise<void> {
+  await until(
+    (wake) => db.watch(({ sessions }) => sessions.has(id) && wake()),
+    () =>
+      db.read(["outbox", "rejected"], async (tx) => {
+        const ops = await tx.list("outbox", { prefix: [id] });
+        if (ops.some((op) => op.opId === opId)) return undefined;
+        const rejected = await tx.get("rejected", [id, opId]);
+        if (rejected === undefined) return true;
+        throw rejected.reason === "conflict"
+          ? new ConflictError(undefined, {
+              expected: expectedOf(rejected.op),
+              actual: rejected.actual ?? EMPTY_REVISION,
+            })
+          : new RejectedError(rejected.message, { reason: rejected.reason });
+      }),
+  );
+}
+
+/** Waits while the relay is known to have more than is held here of a session nobody has read yet. */
+export async function untilArrived(
+  db: LocalDatabase<SyncRows>,
+  connected: Connected,
+  id: string,
+): Promise<void> {
+  await until(
+    (wake) => {
+      const ends = [db.watch(({ sessions }) => sessions.has(id) && wake()), connected.watch(wake)];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    async () => {
+      const found = await db.read(["sessions", "outbox"], (tx) => findSession(tx, id));
+      return connected.mayStillCome(found) ? undefined : true;
+    },
+  );
+}
+
+function expectedOf(op: PendingOp): Revision {
+  return op.kind === "edit" || op.kind === "delete" ? EMPTY_REVISION : (op.expected ?? EMPTY_REVISION);
+}
+
 /** Waits until `check` gives something, asking again whenever `watch` wakes it. */
-export async function until<T>(
+async function until<T>(
   watch: (wake: () => void) => () => void,
   check: () => Promise<T | undefined>,
 ): Promise<T> {
