@@ -36,6 +36,10 @@ const page = {
     );
   },
   openStore: (name: string): DexieStore => new DexieStore({ name }),
+  openDatabase: (name: string): DexieDatabase<TestRows> =>
+    new DexieDatabase<TestRows>(TEST_SCHEMA, { name, tabs: browserTabs() }),
+  /** Databases and what they told, kept for the next call from outside. */
+  kept: {} as Record<string, unknown>,
   createMessage,
   serializeMessage,
 };
