@@ -16,10 +16,16 @@ async function orAnyPort<T>(wanted: number, open: (port: number) => Promise<T>):
   try {
     return await open(wanted);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "EADDRINUSE")) throw error;
+    if (!isTaken(error)) throw error;
     console.log(`Port ${wanted} is taken; using a free one.`);
     return open(0);
   }
+}
+
+/** The relay says it in its own words and keeps the system's as the cause. */
+function isTaken(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return ("code" in error && error.code === "EADDRINUSE") || isTaken(error.cause);
 }
 
 mkdirSync(data, { recursive: true });
