@@ -4,7 +4,7 @@ import { type Message, type MessageInput, parseMessage } from "../model/message.
 import { persistable } from "../model/persistable.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { Snapshot } from "../model/snapshot.ts";
-import type { LocalDatabase } from "../store/database.ts";
+import type { LocalDatabase, Reader } from "../store/database.ts";
 import { type Draft, draftOf, enqueue } from "../store/enqueue.ts";
 import { heldGeneration, heldGenerations } from "../store/held-generations.ts";
 import { addStateUpdate } from "../store/land.ts";
