@@ -2,6 +2,7 @@ import type { Clock } from "../src/env/clock.ts";
 import type { Random } from "../src/env/random.ts";
 import type { Reporter } from "../src/env/reporter.ts";
 import { isValidId, newId } from "../src/model/ids.ts";
+import { FAULTS } from "../src/wire/fault.ts";
 import { AuthError, type Authenticator, type Identity } from "./authenticator.ts";
 import type { Bus, BusMember, BusMessage, Change } from "./bus/contract.ts";
 import { changeOf } from "./change.ts";
@@ -9,7 +10,7 @@ import { Channels } from "./channel/channels.ts";
 import { limitTold, pageBounds, type RelayLimits } from "./limits.ts";
 import { originAllowed } from "./origins.ts";
 import { Peer } from "./peer.ts";
-import { type FaultTold, pushText } from "./relay-frames.ts";
+import { type FaultTold, faultText, pushText } from "./relay-frames.ts";
 import type { Connection, ConnectionInfo, Participant, Receiver, RelayServices } from "./relay-services.ts";
 import { StockPeer, stockAddress } from "./stock-peer.ts";
 import type { Answer, RelayStorage, Write } from "./storage/contract.ts";
@@ -112,8 +113,15 @@ export class RelayCore {
 
   /** Takes a connection that was just made. What it says and its end go to what this answers. */
   accept(connection: Connection, info: ConnectionInfo): Receiver {
-    const { origins, authenticate, tokenInUrl = false } = this.#options;
+    const { tokenInUrl = false } = this.#options;
     const address = stockAddress(info.url, { tokenInUrl });
+    const fault = this.#faultOf(info, address);
+    if (fault !== undefined) {
+      this.#services.reporter.report("info", "connection-refused", { code: fault.code });
+      if (address === undefined) connection.send(faultText(fault));
+      connection.close(FAULTS[fault.code].close ?? undefined, fault.code);
+      return TURNED_AWAY;
+    }
     const participant =
       address === undefined || address === "bad"
         ? new Peer(this.#services, connection, info)
@@ -122,12 +130,6 @@ export class RelayCore {
             address: { ...address, token: info.token ?? address.token },
           });
     this.#participants.add(participant);
-    if (this.#closing !== undefined) participant.dismiss(GOING_DOWN);
-    else if (!originAllowed(info.origin, { origins, authenticated: authenticate !== undefined })) {
-      participant.dismiss({ code: "forbidden", message: "This origin may not connect here" });
-    } else if (address === "bad") {
-      participant.dismiss({ code: "unknown-session", message: "There is no such session" });
-    }
     return {
       // What comes while the relay goes down is not begun: its sender is told to come again.
       received: (data) => {
@@ -139,6 +141,16 @@ export class RelayCore {
         participant.closed();
       },
     };
+  }
+
+  /** Why a connection is turned away before it has said anything. */
+  #faultOf({ origin }: ConnectionInfo, address: ReturnType<typeof stockAddress>): FaultTold | undefined {
+    const { origins, authenticate } = this.#options;
+    if (this.#closing !== undefined) return GOING_DOWN;
+    if (!originAllowed(origin, { origins, authenticated: authenticate !== undefined })) {
+      return { code: "forbidden", message: "This origin may not connect here" };
+    }
+    return address === "bad" ? { code: "unknown-session", message: "There is no such session" } : undefined;
   }
 
   /** Answers what is under way, tells everyone to come again, and closes the storage. */
@@ -255,6 +267,7 @@ export class RelayCore {
 }
 
 const GOING_DOWN: FaultTold = { code: "try-again", message: "The relay is going down" };
+const TURNED_AWAY: Receiver = { received: () => {}, tooLarge: () => {}, closed: () => {} };
 const NOT_STORED: Answer = {
   ok: false,
   code: "try-again",

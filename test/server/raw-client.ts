@@ -75,7 +75,11 @@ export class RawClient {
   readonly binary: { channel: number; message: Uint8Array }[] = [];
   /** What came as it came, for stock connections. */
   readonly bytes: Uint8Array[] = [];
+  /** Types of all that came, in order; binary frames as `binary`. */
+  readonly order: string[] = [];
   closed: { code: number; reason: string } | undefined;
+  onBytes: ((bytes: Uint8Array) => void) | undefined;
+  onClose: ((closed: { code: number; reason: string }) => void) | undefined;
   buffered = 0;
   paused = false;
 
@@ -86,7 +90,9 @@ export class RawClient {
       {
         send: (data) => client.#heard(data),
         close: (code = 1005, reason = "") => {
-          client.closed ??= { code, reason };
+          if (client.closed !== undefined) return;
+          client.closed = { code, reason };
+          client.onClose?.(client.closed);
         },
         get bufferedBytes() {
           return client.buffered;
@@ -147,6 +153,7 @@ export class RawClient {
 
   drop(): void {
     this.closed ??= { code: 1006, reason: "" };
+    this.onClose?.(this.closed);
     this.#receiver.closed();
   }
 
@@ -154,6 +161,8 @@ export class RawClient {
     if (this.closed !== undefined) return;
     if (typeof data !== "string") {
       this.bytes.push(data);
+      this.onBytes?.(data);
+      this.order.push("binary");
       const frame = readChannelFrame(data);
       if (frame !== undefined) this.binary.push(frame);
       return;
@@ -162,5 +171,6 @@ export class RawClient {
     if (!read.ok)
       throw new Error(`The relay said what the protocol does not know: ${read.fault.message}\n${data}`);
     this.frames.push(read.frame);
+    this.order.push(read.frame.type);
   }
 }
