@@ -46,6 +46,7 @@ export interface RelayLimits extends WireLimits {
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
+/** What holds where `createRelay` is given no other limit. */
 export const DEFAULT_LIMITS: RelayLimits = Object.freeze({
   maxMessageBytes: MiB,
   maxFrameBytes: 4 * MiB,

@@ -12,6 +12,7 @@ import type { RelayStorage } from "./storage/contract.ts";
 import { sqliteStorage } from "./storage/sqlite.ts";
 import { listen } from "./websocket-listener.ts";
 
+/** How {@link createRelay} listens, whom it believes, where it stores, and what it bounds. Everything has a default. */
 export interface RelayOptions {
   /** 0 takes any free port. 8787 by default. */
   readonly port?: number | undefined;
@@ -44,6 +45,7 @@ export interface RelayOptions {
   readonly logger?: RelayLogger | undefined;
 }
 
+/** A relay that listens, until `close`. */
 export interface Relay {
   /** `ws://host:port` */
   readonly url: string;

@@ -9,6 +9,7 @@ import { MemoryDatabase } from "./store/memory-database.ts";
 import { SYNC_SCHEMA, SYNC_SCHEMA_VERSION, type SyncRows } from "./store/sync-rows.ts";
 import type { StorageStatus } from "./sync/status.ts";
 
+/** Whose sessions, which relay, and what the platform does not have by itself: what {@link openClient} takes. */
 export interface ClientOptions {
   /** The relay's address: `ws://…` or `wss://…`. */
   readonly url: string;

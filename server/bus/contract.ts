@@ -20,6 +20,7 @@ export interface PresenceChange {
   readonly update: Uint8Array;
 }
 
+/** What relay processes tell each other: durable changes, and presence. */
 export type BusMessage = Change | PresenceChange;
 
 /**
@@ -31,6 +32,7 @@ export interface Bus {
   join(receive: (message: BusMessage) => void): Promise<BusMember>;
 }
 
+/** One relay process on a {@link Bus}, from `join` to `leave`. Messages for actors that nobody watches may be dropped. */
 export interface BusMember {
   watch(actor: string): void;
   unwatch(actor: string): void;

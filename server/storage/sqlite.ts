@@ -29,6 +29,7 @@ import { type CachedSession, SqliteHeads } from "./sqlite-heads.ts";
 import { number, sessionRowOf, text } from "./sqlite-rows.ts";
 import { prepareStatements, type Statements } from "./sqlite-statements.ts";
 
+/** Which file {@link sqliteStorage} keeps, and how durably. */
 export interface SqliteStorageOptions {
   /** The database file; `-wal`, `-shm` and `.lock` files stand beside it. Its folder must exist. */
   readonly path: string;

@@ -4,6 +4,7 @@ import { type ClientOptions, openClient } from "../open-client.ts";
 import { OpenProvider } from "./open-provider.tsx";
 import { OpeningProvider } from "./opening-provider.tsx";
 
+/** Either an open client of the application's own, or options to open one with; and what stands below. */
 export type HoldfastProviderProps =
   | {
       /** A client that the application opened and closes itself. */

@@ -4,6 +4,7 @@ import type { SyncedSession } from "../session/synced-session.ts";
 import { LiveRead, type Reading } from "./live-read.ts";
 import { constant, useWatched } from "./watched.ts";
 
+/** What `useSessionState` shows: the state, whether it was read, and how to change it. */
 export interface SessionStateView {
   /** The present state; `{}` for a new session and until the first read. */
   readonly state: JsonObject;

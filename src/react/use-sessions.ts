@@ -4,6 +4,7 @@ import { CatalogView, type SessionActions } from "./catalog-view.ts";
 import { useClient } from "./client-context.ts";
 import { useWatched } from "./watched.ts";
 
+/** What `useSessions` shows: the first pages of the list, and what can be done with it. */
 export interface SessionsView {
   /** Newest first, archived ones included. */
   readonly entries: readonly SessionEntry[];

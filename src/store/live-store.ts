@@ -6,6 +6,10 @@ import type { Head, Revision } from "../model/revision.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import type { SessionStore } from "./contract.ts";
 
+/**
+ * Where a message stands: `pending` committed on this device and not acknowledged, `confirmed` durable on the relay,
+ * `rejected` set aside because the relay can never accept it.
+ */
 export type Delivery = "pending" | "confirmed" | "rejected";
 
 /** One message as a live list shows it. */

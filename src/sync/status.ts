@@ -4,6 +4,10 @@ import { hasUnsentState, unsentSessions } from "../store/session-rows.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
 
+/**
+ * Where a client keeps its data. `persisted` the browser promised not to evict it · `best-effort` it may, when room runs
+ * out · `memory` nothing outlasts the client · `blocked`, `reset` and `upgrade-required` as the reasons of a StorageError.
+ */
 export type StorageStatus = "persisted" | "best-effort" | "memory" | "blocked" | "reset" | "upgrade-required";
 
 /** What a client tells of itself. A new object after each change. */

@@ -8,6 +8,7 @@ interface Timer {
 /** Lets everything that is ready to run run: all microtasks, and what they make ready. */
 export type Settle = () => Promise<void>;
 
+/** Where a {@link TestClock} begins, and how it waits for code under test. */
 export interface TestClockOptions {
   /** What the clock says first, in milliseconds since 1970. 2025-01-01T00:00:00Z by default. */
   readonly nowMs?: number | undefined;

@@ -7,6 +7,7 @@ import { TestClock } from "./clock.ts";
 import { TestPage } from "./page.ts";
 import { type SeededRandom, seededRandom } from "./random.ts";
 
+/** One event that was reported, as {@link TestReporter} keeps it. */
 export interface TestReport {
   readonly level: ReportLevel;
   readonly event: string;
@@ -22,6 +23,7 @@ export class TestReporter implements Reporter {
   }
 }
 
+/** A client's surroundings in a test's hands: what {@link testEnvironment} makes and `openClient` takes as `env`. */
 export interface TestEnvironment extends Environment {
   readonly clock: TestClock;
   readonly random: SeededRandom;
@@ -29,6 +31,7 @@ export interface TestEnvironment extends Environment {
   readonly reporter: TestReporter;
 }
 
+/** Parts to use in place of fresh ones. */
 export interface TestEnvironmentOptions {
   readonly seed?: number | undefined;
   readonly clock?: TestClock | undefined;

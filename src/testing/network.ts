@@ -6,17 +6,20 @@ import { type SeededRandom, seededRandom } from "./random.ts";
 /** The relay's end of a connection: it gets the socket, and says what it does with what comes. */
 export type Accept = (socket: Socket, url: string) => Pick<SocketEvents, "received" | "closed">;
 
+/** A frame as {@link TestCable.watch} tells it: `up` to the relay, or `down` from it. */
 export interface TestFrame {
   readonly direction: Direction;
   readonly data: string | Uint8Array;
 }
 
+/** What a {@link TestNetwork} is made with: whose time it keeps, and the relay's end. */
 export interface TestNetworkOptions {
   readonly clock: Clock;
   readonly accept: Accept;
   readonly random?: SeededRandom | undefined;
 }
 
+/** What a {@link TestCable} is made with. {@link TestNetwork.cable} does it. */
 export interface TestCableOptions extends TestNetworkOptions {
   readonly random: SeededRandom;
 }

@@ -11,6 +11,7 @@ export interface SeededRandom extends Random {
   fork(name: string): SeededRandom;
 }
 
+/** A stream of numbers that depends on the seed alone. */
 export function seededRandom(seed: number): SeededRandom {
   let state = seed | 0;
   // A Weyl sequence, its values stirred by xor, shift and multiplication with odd constants.

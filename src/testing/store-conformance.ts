@@ -7,6 +7,7 @@ import { workCases } from "./store-work-cases.ts";
 
 export type { StoreCase } from "./store-under-test.ts";
 
+/** What {@link storeConformance} has to know of the store. */
 export interface StoreConformanceOptions {
   /** The one actor whose sessions the store keeps. Without it the store keeps sessions of any actor, and of none. */
   readonly actorId?: string | undefined;
