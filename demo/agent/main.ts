@@ -4,8 +4,8 @@
 import type { AddressInfo } from "node:net";
 import { openClient } from "holdfast";
 import { WebSocket } from "ws";
+import { chooseResponder } from "./choose-responder.ts";
 import { joinServer } from "./join-server.ts";
-import { chooseResponder } from "./responder.ts";
 import { Supervisor } from "./supervisor.ts";
 
 const url = process.env.HOLDFAST_URL ?? "ws://127.0.0.1:8787";

@@ -1,9 +1,9 @@
 import { createMessage, Invocation, type MessageInput, textOf } from "holdfast";
 import { describe, expect, test } from "vitest";
 import { answerId } from "../../demo/agent/answer-id.ts";
+import { chooseResponder } from "../../demo/agent/choose-responder.ts";
 import { openAIResponder } from "../../demo/agent/openai-responder.ts";
 import type { Asked, AskedFields } from "../../demo/agent/responder.ts";
-import { chooseResponder } from "../../demo/agent/responder.ts";
 import { ruleResponder } from "../../demo/agent/rule-responder.ts";
 
 const surroundings = { now: new Date("2026-05-03T12:02:00Z"), timeZone: "UTC" };

@@ -58,7 +58,7 @@ test("[C9, H1] at pagehide right after append resolved, the row is in IndexedDB"
     const message = { id: given, role: "user", content: "last words" } as const;
     const append = window.desk.session("pagehide").append({ messages: [message] });
     // In the turn in which the append resolves the page is told to leave; nothing later of it is waited for.
-    append.then(() => location.replace("about:blank"));
+    void append.then(() => location.replace("about:blank"));
   }, id);
   await left;
   // Read as bytes of the database, not through the SDK.
