@@ -1,11 +1,13 @@
-import { InvalidInputError, invalidInput } from "../model/errors.ts";
+import { invalidInput } from "../model/errors.ts";
 import { checkId } from "../model/ids.ts";
 import { cloneJson, copyJsonObject, freezeJson, type JsonObject, jsonEquals, nameOf } from "../model/json.ts";
 import type { Message, MessageInput } from "../model/message.ts";
 import { EMPTY_REVISION, type Revision, type Snapshot } from "../model/snapshot.ts";
+import { checkRevision } from "../store/checked-write.ts";
 import type { SessionStore } from "../store/contract.ts";
-import { checkedSnapshot, checkedWritten } from "./checked-snapshot.ts";
 import { MessageDrafts, readList } from "./message-drafts.ts";
+import { RememberedSnapshot } from "./remembered-snapshot.ts";
+import { type Beside, copyBeside, readObject, readOperation } from "./session-arguments.ts";
 
 export interface SessionOptions {
   /** Which conversation; 1 to 128 characters, not blank. */
@@ -27,12 +29,6 @@ export interface SessionWrite {
   readonly metadata?: JsonObject | undefined;
 }
 
-/** State and metadata of a write, copied. */
-interface Beside {
-  readonly state: JsonObject | undefined;
-  readonly metadata: JsonObject | undefined;
-}
-
 /**
  * One conversation over any store: it remembers what the store last told, sends only what is new, and filters what is
  * private before it leaves (S9). Its writes go one after another in the order of the calls. Errors of the store reach
@@ -45,9 +41,7 @@ export class Session {
   readonly operationId: string | undefined;
   readonly #scope: { readonly actorId?: string };
   readonly #firstMetadata: Readonly<JsonObject>;
-  /** What the store last told; the object is absent as long as it was not asked, or must be asked again. */
-  #known: { readonly snapshot: Snapshot | undefined } | undefined;
-  #loading: Promise<Snapshot | undefined> | undefined;
+  readonly #known: RememberedSnapshot;
   #writes: Promise<unknown> = Promise.resolve();
 
   /** Touches no store. @throws InvalidInputError for an id, actor or metadata that cannot be one. */
@@ -61,17 +55,20 @@ export class Session {
     this.store = store;
     this.operationId = readOperation(operationId, "operationId");
     this.#scope = Object.freeze(this.actorId === undefined ? {} : { actorId: this.actorId });
+    this.#known = new RememberedSnapshot((operation) =>
+      this.#within(operation, () => this.store.load(this.id, this.#scope)),
+    );
     this.#firstMetadata = freezeJson(metadata === undefined ? {} : copyJsonObject(metadata, "metadata"));
   }
 
   /** The session as it is stored; undefined when there is none. Asks the store once and remembers the answer. */
   async load(): Promise<Snapshot | undefined> {
-    return this.#current(this.operationId);
+    return this.#known.current(this.operationId);
   }
 
   /** Asks the store again. */
   async reload(): Promise<Snapshot | undefined> {
-    return this.#ask(this.operationId);
+    return this.#known.ask(this.operationId);
   }
 
   /** The stored messages, even when there are none; `fallback` serves a session that does not exist. */
@@ -102,7 +99,7 @@ export class Session {
     const beside = copyBeside(write);
     const { messages } = new MessageDrafts(write.messages);
     return this.#inTurn(async () => {
-      const base = await this.#current(this.operationId);
+      const base = await this.#known.current(this.operationId);
       return this.#append(base, messages, beside, this.operationId);
     });
   }
@@ -113,10 +110,10 @@ export class Session {
    */
   async replace(write: SessionWrite & { readonly expected?: Revision | undefined }): Promise<Snapshot> {
     const beside = copyBeside(write);
-    const drafts = new MessageDrafts(write.messages, this.#known?.snapshot?.messages);
-    const expected = readRevision(write.expected);
+    const drafts = new MessageDrafts(write.messages, this.#known.messages);
+    const expected = write.expected === undefined ? undefined : checkRevision(write.expected);
     return this.#inTurn(async () => {
-      const base = await this.#current(this.operationId);
+      const base = await this.#known.current(this.operationId);
       return this.#replace(base, drafts.over(base?.messages ?? []).from(0), beside, {
         expected,
         operationId: this.operationId,
@@ -136,10 +133,10 @@ export class Session {
     },
   ): Promise<Snapshot> {
     const beside = copyBeside(write);
-    const drafts = new MessageDrafts(write.messages, this.#known?.snapshot?.messages);
+    const drafts = new MessageDrafts(write.messages, this.#known.messages);
     const operationId = readOperation(write.parentOperationId, "parentOperationId") ?? this.operationId;
     return this.#inTurn(async () => {
-      const base = await this.#current(operationId);
+      const base = await this.#known.current(operationId);
       const stored = base?.messages ?? [];
       const { unchanged, from } = drafts.over(stored);
       if (unchanged < stored.length) {
@@ -179,28 +176,6 @@ export class Session {
     return this.#within(this.operationId, () => this.store.projectConversation?.(this.id, shown));
   }
 
-  /** What is remembered, or the answer of the one load that is under way. */
-  async #current(operationId: string | undefined): Promise<Snapshot | undefined> {
-    if (this.#known === undefined) await (this.#loading ?? this.#ask(operationId));
-    return this.#known === undefined ? this.#current(operationId) : this.#known.snapshot;
-  }
-
-  async #ask(operationId: string | undefined): Promise<Snapshot | undefined> {
-    const known = this.#known?.snapshot?.messages;
-    const loading = this.#within(operationId, () => this.store.load(this.id, this.#scope)).then((answer) =>
-      checkedSnapshot(answer, known),
-    );
-    this.#loading = loading;
-    try {
-      const snapshot = await loading;
-      // A write that was answered meanwhile knows better than a load that was asked before it.
-      if (this.#loading === loading) this.#known = { snapshot };
-      return snapshot;
-    } finally {
-      if (this.#loading === loading) this.#loading = undefined;
-    }
-  }
-
   #append(
     base: Snapshot | undefined,
     messages: readonly Message[],
@@ -215,7 +190,7 @@ export class Session {
       expectedCount: count,
       expectedGeneration: generation,
     };
-    return this.#write(base, operationId, () => this.store.append(this.id, write));
+    return this.#known.written(this.#within(operationId, () => this.store.append(this.id, write)));
   }
 
   #replace(
@@ -233,23 +208,10 @@ export class Session {
       messages,
       ...(expected === undefined ? {} : { expected }),
     };
-    return this.#write(base, operationId, () => this.store.replace(this.id, write));
+    return this.#known.written(this.#within(operationId, () => this.store.replace(this.id, write)));
   }
 
-  async #write(
-    base: Snapshot | undefined,
-    operationId: string | undefined,
-    work: () => Promise<Snapshot>,
-  ): Promise<Snapshot> {
-    const answer: unknown = await this.#within(operationId, work);
-    // The write stands, whatever the answer is: what was remembered is over.
-    this.#known = undefined;
-    this.#loading = undefined;
-    const snapshot = checkedWritten(answer, base?.messages ?? []);
-    this.#known = { snapshot };
-    return snapshot;
-  }
-
+  /** Runs a call of the store in the name of an operation (S15). */
   async #within<T>(
     operationId: string | undefined,
     work: () => Promise<T> | undefined,
@@ -290,35 +252,4 @@ export class Session {
       revision: EMPTY_REVISION,
     });
   }
-}
-
-function copyBeside(write: SessionWrite): Beside {
-  const { state, metadata } = readObject(write, "write");
-  return {
-    state: state === undefined ? undefined : copyJsonObject(state, "state"),
-    metadata: metadata === undefined ? undefined : copyJsonObject(metadata, "metadata"),
-  };
-}
-
-function readObject<T extends object>(given: T, path: string): T {
-  const value: unknown = given;
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return given;
-  throw invalidInput(path, `must be an object, not ${nameOf(value)}`);
-}
-
-function readOperation(given: unknown, path: string): string | undefined {
-  if (given === undefined || typeof given === "string") return given;
-  throw invalidInput(path, `must be text, not ${nameOf(given)}`);
-}
-
-function readRevision(given: Revision | undefined): Revision | undefined {
-  if (given === undefined) return undefined;
-  const { generation, count } = readObject(given, "expected");
-  for (const [name, value] of Object.entries({ generation, count })) {
-    if (Number.isSafeInteger(value) && value >= 0) continue;
-    throw new InvalidInputError(`expected.${name} must be a whole number from 0`, {
-      path: `expected.${name}`,
-    });
-  }
-  return { generation, count };
 }
