@@ -162,12 +162,12 @@ describe("[P54] stock y-websocket clients", () => {
   });
 
   test("[P54] text, and frames over the limit, end the connection", async () => {
-    const { relay } = await withSession({ limits: { maxFrameBytes: 1_000 } });
+    const { relay } = await withSession({ limits: { maxStateBytes: 1_000 } });
     const chatty = relay.connect({ url: "/y/s?actorId=ann" });
     const large = relay.connect({ url: "/y/s?actorId=ann" });
     await relay.settle();
     chatty.sayRaw("hello");
-    large.sayRaw(new Uint8Array(1_001));
+    large.sayRaw(new Uint8Array(1_000 + 1_025));
     await relay.settle();
     expect([chatty.closed?.code, large.closed?.code]).toEqual([4400, 4413]);
   });
@@ -186,8 +186,8 @@ describe("[P54] stock y-websocket clients", () => {
   test.each([
     ["a bad token", { authenticate }, {}, "s"],
     ["a session that never was", {}, { actorId: "ann" }, "none"],
-    ["state over its limit", { limits: { maxStateBytes: 100 } }, { actorId: "ann" }, "s"],
-    ["a frame over its limit", { limits: { maxFrameBytes: 1_000 } }, { actorId: "ann" }, "s"],
+    ["state over its limit", { limits: { maxStateBytes: 1_500 } }, { actorId: "ann" }, "s"],
+    ["a frame over its limit", { limits: { maxStateBytes: 500 } }, { actorId: "ann" }, "s"],
   ] as const)(
     "[C30] refused for good by %s, a stock client connects once in a minute",
     async (_, options, params, room) => {

@@ -1,0 +1,114 @@
+import { expect, test } from "vitest";
+import { pull, remove } from "../ops.ts";
+import { YjsClient } from "../yjs-client.ts";
+import { bring, opened, presence, updateOf } from "./fixture.ts";
+
+test.each<[string, Uint8Array]>([
+  ["bytes that are no update", Uint8Array.of(1, 2, 3, 4)],
+  ["an update cut short", updateOf("/a", "x".repeat(50)).slice(0, 30)],
+  [
+    "a count that promises 2^50 structs",
+    Uint8Array.of(1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 1, 0),
+  ],
+  ["32 million structs promised in few bytes", Uint8Array.of(1, 0x80, 0x80, 0x80, 0x10, 1, 0, 4, 1, 0)],
+])("[C47] %s: the sender is told, nobody else receives it, the channel lives on", async (_, update) => {
+  const { relay, join, exchange, stored } = await opened();
+  const [bad, good] = [await join(1), await join(2)];
+  const before = await stored();
+  const received = good.client.binary.length;
+  bad.client.sayRaw(Uint8Array.of(1, ...bring(update)));
+  await relay.settle();
+  expect(bad.client.of("channel-closed")).toMatchObject([{ channel: 1, code: "invalid-state" }]);
+  expect(good.client.binary.length).toBe(received);
+  expect(await stored()).toEqual(before);
+  good.yjs.map.set("/a", 1);
+  await exchange([good.yjs]);
+  const late = await join(3);
+  expect(late.yjs.map.get("/a")).toBe(1);
+});
+
+test.each<[string, Uint8Array]>([
+  ["an unknown message", Uint8Array.of(5, 1)],
+  ["the message type of y-websocket's auth", Uint8Array.of(2, 0)],
+  ["a sync message of no kind", Uint8Array.of(0, 9, 1, 0)],
+  ["a sync message cut short", Uint8Array.of(0, 2, 50, 1)],
+  ["a sync message with something behind it", Uint8Array.of(0, 0, 1, 0, 7)],
+  ["a state vector that is none", Uint8Array.of(0, 0, 3, 0xff, 0xff, 0xff)],
+  ["presence that is none", Uint8Array.of(1, 2, 9, 9)],
+  ["presence that is no JSON", presence([1, 1, "{"])],
+])("[P51] %s closes the channel as malformed, and nothing else", async (_, message) => {
+  const { relay, join, stored } = await opened();
+  const [bad, good] = [await join(1), await join(2)];
+  const before = await stored();
+  bad.client.sayRaw(Uint8Array.of(1, ...message));
+  await relay.settle();
+  expect(bad.client.of("channel-closed")).toMatchObject([{ channel: 1, code: "malformed" }]);
+  expect(good.client.of("channel-closed")).toEqual([]);
+  expect(await stored()).toEqual(before);
+  await bad.client.expect("pong", { type: "ping", id: 1 });
+});
+
+test("[P53] state over its limit closes its sender's channel alone, and what fits is kept", async () => {
+  const { join, exchange, stored } = await opened({ limits: { maxStateBytes: 1_000 } });
+  const [big, small] = [await join(1), await join(2)];
+  small.yjs.map.set("/small", 1);
+  big.yjs.map.set("/big", "x".repeat(900));
+  small.yjs.map.set("/more", 2);
+  await exchange([small.yjs, big.yjs]);
+  big.yjs.map.set("/bigger", "x".repeat(300));
+  small.yjs.map.set("/last", 3);
+  await exchange([small.yjs]);
+  expect(big.client.of("channel-closed")).toMatchObject([{ code: "too-large" }]);
+  expect(small.client.of("channel-closed")).toEqual([]);
+  const late = await join(3);
+  expect([...late.yjs.map.keys()].sort()).toEqual(["/big", "/last", "/more", "/small"]);
+  expect([...small.yjs.map.keys()].sort()).toEqual(["/big", "/last", "/more", "/small"]);
+  expect((await stored()) as object).toHaveProperty("updates");
+});
+
+test("[C48] what was set and deleted again falls away before state counts as too large", async () => {
+  const { join, exchange, stored } = await opened({ limits: { maxStateBytes: 20_000 } });
+  const { client, yjs } = await join();
+  for (let n = 0; n < 2_000; n += 1) {
+    yjs.map.set("/x", `${n}`.padEnd(50, "."));
+    if (n % 50 === 0) await exchange([yjs]);
+  }
+  await exchange([yjs]);
+  expect(client.of("channel-closed")).toEqual([]);
+  const loaded = await stored();
+  const bytes = typeof loaded === "string" ? 0 : loaded.updates.reduce((sum, one) => sum + one.byteLength, 0);
+  expect(bytes).toBeLessThan(20_000);
+  const late = await join(2);
+  expect(late.yjs.map.get("/x")).toBe("1999".padEnd(50, "."));
+});
+
+test("[P35] five hundred updates are compacted into one, and the state is the same", async () => {
+  const { relay, join, exchange, stored } = await opened();
+  const { yjs } = await join();
+  for (let n = 0; n < 520; n += 1) {
+    yjs.map.set(`/${n % 20}`, n);
+    await relay.settle();
+  }
+  await exchange([yjs]);
+  const loaded = await stored();
+  expect(typeof loaded === "string" ? [] : loaded.updates.length).toBeLessThan(40);
+  const late = await join(2);
+  expect(late.yjs.map.toJSON()).toEqual(yjs.map.toJSON());
+  const page = await late.client.expect("page", pull("s", null, { stateCursor: 3 }));
+  const doc = new YjsClient(late.client).doc;
+  expect(page.stateCursor).toBe(520);
+  expect(doc.getMap("state").size).toBe(0);
+});
+
+test("[P28] a delete closes the session's channels as deleted", async () => {
+  const { relay, setup, incarnation, join } = await opened();
+  const { client, yjs } = await join();
+  await setup.expect("ack", remove("s", "gone", incarnation));
+  expect(client.of("channel-closed")).toMatchObject([{ channel: 1, code: "deleted" }]);
+  yjs.map.set("/a", 1);
+  await relay.settle();
+  expect(relay.core.size.channels).toBe(0);
+  expect(await relay.storage.loadState({ actor: "ann", session: "s", incarnation: null })).toEqual({
+    absent: "deleted",
+  });
+});
