@@ -6,7 +6,7 @@ import type { WireLimits } from "../src/wire/hello.ts";
 export interface RelayLimits extends WireLimits {
   /** One message as JSON. */
   readonly maxMessageBytes: number;
-  /** One WebSocket frame from a client. */
+  /** One text frame from a client. A binary frame may hold a whole state: `maxStateBytes` and its framing. */
   readonly maxFrameBytes: number;
   /** One op as JSON, also when it came in parts. */
   readonly maxOpBytes: number;
@@ -79,6 +79,14 @@ export function limitsWith(given: Partial<RelayLimits> | undefined): RelayLimits
   }
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);
   return Object.freeze({ ...DEFAULT_LIMITS, ...Object.fromEntries(set) });
+}
+
+/** Channel number and message types around the state in a binary frame. */
+const BINARY_FRAMING_BYTES = 1_024;
+
+/** The longest binary frame: a whole state, and what stands around it (rule P10). */
+export function maxBinaryFrameBytes({ maxStateBytes }: Pick<RelayLimits, "maxStateBytes">): number {
+  return maxStateBytes + BINARY_FRAMING_BYTES;
 }
 
 /** How a limit is named to the one who passed it. */

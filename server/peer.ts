@@ -4,7 +4,7 @@ import { PROTOCOL_VERSION } from "../src/wire/hello.ts";
 import { AnswerLine, type Task } from "./answer-line.ts";
 import { FrameReader, type Incoming } from "./frame-reader.ts";
 import { type Greeting, greet } from "./greeting.ts";
-import { limitTold, wireLimits } from "./limits.ts";
+import { limitTold, maxBinaryFrameBytes, wireLimits } from "./limits.ts";
 import { drained } from "./outbox-gauge.ts";
 import { PeerChannels } from "./peer-channels.ts";
 import { answerOf, notNow, opTask, type ReadFrame } from "./peer-tasks.ts";
@@ -190,8 +190,9 @@ export class Peer implements Receiver, Participant {
   }
 
   #takeBytes(bytes: Uint8Array, phase: Open): void {
-    if (bytes.byteLength > this.#services.limits.maxFrameBytes) {
-      this.tooLarge();
+    const { limits } = this.#services;
+    if (bytes.byteLength > maxBinaryFrameBytes(limits)) {
+      this.dismiss({ code: "too-large", ...limitTold("maxStateBytes", limits.maxStateBytes) });
       return;
     }
     const act = (): void => {

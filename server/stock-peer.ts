@@ -5,7 +5,7 @@ import { PROTOCOL_VERSION } from "../src/wire/hello.ts";
 import type { Seat } from "./channel/seat.ts";
 import type { StateChannel } from "./channel/state-channel.ts";
 import { type Greeting, greet } from "./greeting.ts";
-import { limitTold } from "./limits.ts";
+import { limitTold, maxBinaryFrameBytes } from "./limits.ts";
 import type { FaultTold } from "./relay-frames.ts";
 import type { Connection, ConnectionInfo, Participant, Receiver, RelayServices } from "./relay-services.ts";
 import { atTime } from "./timing.ts";
@@ -56,11 +56,11 @@ export class StockPeer implements Receiver, Participant {
 
   received(data: string | Uint8Array): void {
     const phase = this.#phase;
-    const { maxFrameBytes, maxHelloBytes } = this.#services.limits;
+    const { maxHelloBytes } = this.#services.limits;
     if (phase.at === "over") return;
     if (typeof data === "string") {
       this.dismiss({ code: "malformed", message: "Only binary messages here" });
-    } else if (data.byteLength > maxFrameBytes) {
+    } else if (data.byteLength > maxBinaryFrameBytes(this.#services.limits)) {
       this.tooLarge();
     } else if (phase.at === "open") phase.channel.received(phase.seat, data);
     else {
@@ -71,8 +71,8 @@ export class StockPeer implements Receiver, Participant {
   }
 
   tooLarge(): void {
-    const { maxFrameBytes } = this.#services.limits;
-    this.dismiss({ code: "too-large", ...limitTold("maxFrameBytes", maxFrameBytes) });
+    const { maxStateBytes } = this.#services.limits;
+    this.dismiss({ code: "too-large", ...limitTold("maxStateBytes", maxStateBytes) });
   }
 
   closed(): void {

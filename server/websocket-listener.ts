@@ -3,7 +3,7 @@ import type { Socket as NetSocket } from "node:net";
 import { type ServerOptions, WebSocketServer } from "ws";
 import type { Clock } from "../src/env/clock.ts";
 import { ConnectionError } from "../src/model/errors.ts";
-import type { RelayLimits } from "./limits.ts";
+import { maxBinaryFrameBytes, type RelayLimits } from "./limits.ts";
 import type { RelayCore } from "./relay-core.ts";
 import { chosenProtocol, tokenOf } from "./stock-token.ts";
 import { connectionOf, RelaySocket } from "./websocket-connection.ts";
@@ -27,9 +27,6 @@ export interface Listener {
 
 /** What frames add to what they carry. */
 const FRAMING_BYTES = 256;
-/** Channel number and message types around the state in a binary frame. */
-const BINARY_FRAMING_BYTES = 1_024;
-
 /** How long a closed socket may take to answer before it is destroyed. */
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -45,7 +42,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     // Compression costs twelve times the CPU for what a chat's messages save.
     perMessageDeflate: false,
     // A binary frame holds up to a whole state; text frames are held to their own limit where they are read.
-    maxPayload: Math.max(limits.maxFrameBytes, limits.maxStateBytes + BINARY_FRAMING_BYTES),
+    maxPayload: Math.max(limits.maxFrameBytes, maxBinaryFrameBytes(limits)),
     closeTimeout: CLOSE_TIMEOUT_MS,
     handleProtocols: chosenProtocol,
     WebSocket: RelaySocket,

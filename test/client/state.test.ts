@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import { begin, say } from "./setting.ts";
 
@@ -130,6 +131,18 @@ describe("state through clients", () => {
     await world.during(b.session.append({ messages: [say("theirs")] }, { until: "confirmed" }));
     await world.settle();
     for (const { session } of [a, b]) expect(await world.during(session.state())).toEqual({ n: 0 });
+    await world.during(world.close());
+  });
+
+  test("[P10] a change longer than a text frame and within maxStateBytes reaches the relay over its channel", async () => {
+    const { world, a, b } = await begin(2);
+    await world.during(a.session.append({ messages: [say("base")] }));
+    await world.settle();
+    const long = "x".repeat(DEFAULT_LIMITS.maxFrameBytes + 1_000);
+    await world.during(a.session.updateState((draft) => Object.assign(draft, { long })));
+    await world.settle();
+    expect((await world.during(b.session.state())).long).toBe(long);
+    expect(a.client.status).toMatchObject({ link: "online", pending: 0, lastError: undefined });
     await world.during(world.close());
   });
 });
