@@ -82,9 +82,10 @@ export class LiveMessages {
       let next: Window;
       try {
         next = await this.#store.window(this.#session, this.#count);
-        // What was shown stays shown when messages are added behind it.
+        // What was shown stays shown when messages are added behind it. When more come at once than a window holds, as
+        // page after page of a catch-up, its end is shown: else the window would grow to the whole history.
         const added = before === 0 ? 0 : Math.max(0, next.total - before);
-        if (added > 0) {
+        if (added > 0 && added <= WINDOW_MESSAGES) {
           this.#count += added;
           next = await this.#store.window(this.#session, this.#count);
         }
