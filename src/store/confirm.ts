@@ -56,7 +56,9 @@ async function moveLog(
   if (op.kind === "replace" && op.landed === undefined) {
     if (ack.head.generation !== head.generation + 1) return undefined;
     const to = { generation: ack.head.generation, keep: op.keep.count, of: op.keep.generation };
-    return extendLog(tx, await switchGeneration(tx, row, to, around.at), rest);
+    // The relay took it on the head that is held here: so all of the replaced log is.
+    const archive = { at: around.at, whole: ack.outcome === "applied" };
+    return extendLog(tx, await switchGeneration(tx, row, to, archive), rest);
   }
   const follows = ack.head.generation === head.generation && ack.head.count - rest.length === head.count;
   return follows ? extendLog(tx, row, rest) : undefined;

@@ -14,11 +14,10 @@ export function heldGenerations(
     const found = await findSession(tx, session);
     if (found === undefined || isAbsent(found)) return { incarnation: null, generations: [] };
     const { incarnation, head } = found.row;
-    const archived = (await tx.list("generations", { prefix: [session] })).map(
-      ({ generation, count, replacedAt }) => {
-        return { generation, count, replacedAt, current: false };
-      },
-    );
+    const rows = await tx.list("generations", { prefix: [session] });
+    const archived = rows
+      .filter(({ whole }) => whole)
+      .map(({ generation, count, replacedAt }) => ({ generation, count, replacedAt, current: false }));
     const current = { generation: head.generation, count: head.count, current: true };
     return { incarnation, generations: [...archived, current] };
   });
@@ -35,7 +34,8 @@ export function heldGeneration(
     if (found === undefined || isAbsent(found)) return { incarnation: null };
     const { incarnation, head } = found.row;
     const archived = await tx.get("generations", [session, generation]);
-    const count = generation === head.generation ? head.count : archived?.count;
+    const whole = archived?.whole === true ? archived.count : undefined;
+    const count = generation === head.generation ? head.count : whole;
     if (count === undefined) return { incarnation };
     return { incarnation, messages: await readMessages(tx, session, { generation, from: 0, to: count }) };
   });

@@ -1,24 +1,18 @@
 import { decodeBase64 } from "../model/base64.ts";
 import { ProtocolError } from "../model/errors.ts";
-import type { JsonObject } from "../model/json.ts";
 import { type Head, headEquals } from "../model/revision.ts";
 import type { CatalogEntry, Push } from "../wire/catalog.ts";
 import type { Page } from "../wire/log.ts";
 import type { Writer } from "./database.ts";
-import { addStateUpdate, type Landing, type LogPiece, landPiece } from "./land.ts";
+import { addStateUpdate, archiveLog, type Landing, type LogPiece, landPiece } from "./land.ts";
 import { type Outcome, rejectOp, type Surroundings } from "./outcome.ts";
-import {
-  blankSession,
-  dropSession,
-  findSession,
-  putSession,
-  type SessionOnDisk,
-  takeNumber,
-} from "./session-rows.ts";
-import type { PendingOp, SessionRow, SyncRows } from "./sync-rows.ts";
+import { goBack, moveLife, offerAgain } from "./restored-relay.ts";
+import { blankSession, dropSession, findSession, putSession, type SessionOnDisk } from "./session-rows.ts";
+import type { SessionRow, SyncRows } from "./sync-rows.ts";
 
 /** Whether all that the catalog told of this session is held here. */
 export function isCaughtUp(row: SessionRow): boolean {
+  if (row.recheck === true) return row.seq === 0;
   return headEquals(row.head, row.remote.head) && row.stateCursor >= row.remote.stateCursor;
 }
 
@@ -31,7 +25,8 @@ export async function integrateEntry(
 ): Promise<void> {
   let found = await findSession(tx, entry.session);
   if (found !== undefined && found.row.incarnation !== null && found.row.incarnation !== entry.incarnation) {
-    await endLife(tx, found, outcome, around);
+    if (found.row.recheck !== true) await endLife(tx, found, outcome, around);
+    else if (!entry.deleted) await moveLife(tx, found.row, entry.incarnation);
     found = await findSession(tx, entry.session);
   }
   if (found !== undefined && entry.seq < found.row.seq) return;
@@ -58,9 +53,10 @@ export async function integratePush(
   tx: Writer<SyncRows>,
   push: Push,
   outcome: Outcome,
-  around: Surroundings & { readonly channelCovers: boolean },
+  around: Surroundings & { readonly channelCovers: boolean; readonly follows: boolean },
 ): Promise<void> {
   const { entry, append, state } = push;
+  if (around.follows) await archiveReplaced(tx, entry);
   await integrateEntry(tx, entry, outcome, around);
   const found = await findSession(tx, entry.session);
   if (found === undefined || found.row.incarnation !== entry.incarnation) return;
@@ -83,6 +79,15 @@ export async function integratePush(
   if (isCaughtUp(stored.row)) outcome.pull.delete(entry.session);
 }
 
+/** Nothing happened between what is held and this replace: what is held is all of the replaced log. */
+async function archiveReplaced(tx: Writer<SyncRows>, entry: CatalogEntry): Promise<void> {
+  const row = (await findSession(tx, entry.session))?.row;
+  if (row === undefined || row.incarnation !== entry.incarnation || !headEquals(row.head, row.remote.head))
+    return;
+  if (entry.head.generation === row.head.generation + 1)
+    await archiveLog(tx, row, { at: entry.updatedAt, whole: true });
+}
+
 /** Takes the answer to a pull that said `have` (rules P30–P35). */
 export async function integratePage(
   tx: Writer<SyncRows>,
@@ -93,7 +98,10 @@ export async function integratePage(
 ): Promise<void> {
   const found = await findSession(tx, page.session);
   if (found === undefined || (found.row.incarnation ?? page.incarnation) !== page.incarnation) return;
-  const adopted = found.row.incarnation === null ? await adopt(tx, found.row, page.incarnation) : found.row;
+  let adopted = found.row.incarnation === null ? await adopt(tx, found.row, page.incarnation) : found.row;
+  // Only a relay that was restored from an older backup tells less than what it was told is held.
+  if (have !== null && page.generation < have.generation && have.generation === adopted.head.generation)
+    adopted = await goBack(tx, adopted, page.generation, around);
   const breaks = have !== null && have.generation === page.generation && page.start < have.count;
   const piece = { generation: page.generation, start: page.start, messages: page.messages, breaks };
   let { row } = await landTold(tx, { ...found, row: adopted }, piece, outcome, around);
@@ -105,7 +113,8 @@ export async function integratePage(
       stateCursor: Math.max(page.stateCursor, page.more ? row.remote.stateCursor : 0),
     },
   };
-  if (!page.more) row = { ...row, stateCursor: page.stateCursor };
+  // Updates of this page are held: the next one goes on from there.
+  row = { ...row, stateCursor: page.stateCursor, ...(page.more ? {} : { recheck: undefined }) };
   const stored = await putSession(tx, row);
   if (!isCaughtUp(stored.row)) outcome.pull.add(page.session);
   else outcome.pull.delete(page.session);
@@ -132,32 +141,8 @@ export async function landTold(
   const landing = await landPiece(tx, row, ops, piece, around.at);
   outcome.confirmed.push(...landing.confirmed);
   if (landing.gap) outcome.pull.add(row.id);
-  if (landing.displaced.length > 0) await offerAgain(tx, landing.row, ops, landing.displaced, around);
+  if (landing.displaced.length > 0) await offerAgain(tx, landing.row, landing.displaced, around);
   return landing;
-}
-
-/** What the relay lost comes first in the outbox, as an append with the ids it had (rule P33). */
-async function offerAgain(
-  tx: Writer<SyncRows>,
-  row: SessionRow,
-  ops: readonly PendingOp[],
-  messages: readonly JsonObject[],
-  around: Surroundings,
-): Promise<void> {
-  const first = ops[0]?.n;
-  const n = first === undefined ? await takeNumber(tx) : first - 1;
-  const { incarnation, id: session } = row;
-  const opId = around.newId();
-  await tx.put("outbox", {
-    kind: "append",
-    session,
-    n,
-    opId,
-    incarnation,
-    at: around.at,
-    messages,
-    expected: null,
-  });
 }
 
 /** A session's life is over: its ops are set aside, and what was held of it goes. Ops for a next life stay. */

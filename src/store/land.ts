@@ -41,7 +41,8 @@ export async function landPiece(
   if (piece.generation < row.head.generation) return { ...nothing, gap: false };
   if (piece.start > row.head.count) return { ...nothing, gap: true };
   if (piece.generation > row.head.generation) {
-    const switched = await switchGeneration(tx, row, { generation: piece.generation, keep: piece.start }, at);
+    const to = { generation: piece.generation, keep: piece.start };
+    const switched = await switchGeneration(tx, row, to, { at, whole: false });
     return { ...(await landNew(tx, switched, ops, piece.messages)), gap: false, displaced: [] };
   }
   const held = await readMessages(tx, row.id, {
@@ -70,12 +71,22 @@ export async function switchGeneration(
   tx: Writer<SyncRows>,
   row: SessionRow,
   to: { readonly generation: number; readonly keep: number; readonly of?: number },
-  at: string,
+  archive: { readonly at: string; readonly whole: boolean },
 ): Promise<SessionRow> {
-  const { generation, count } = row.head;
-  await tx.put("generations", { session: row.id, generation, count, replacedAt: at });
+  const { generation } = row.head;
+  if ((await tx.get("generations", [row.id, generation])) === undefined) await archiveLog(tx, row, archive);
   await copyPrefix(tx, row.id, { from: to.of ?? generation, to: to.generation, count: to.keep });
   return withHead(tx, row, { generation: to.generation, count: to.keep });
+}
+
+/** Notes that the present generation has been replaced, as far as it is held. */
+export async function archiveLog(
+  tx: Writer<SyncRows>,
+  { id, head }: SessionRow,
+  { at, whole }: { readonly at: string; readonly whole: boolean },
+): Promise<void> {
+  const { generation, count } = head;
+  await tx.put("generations", { session: id, generation, count, whole, replacedAt: at });
 }
 
 /** Adds messages at the end of the confirmed log. */

@@ -20,6 +20,8 @@ export interface SessionRow {
   readonly remote: { readonly head: Head; readonly stateCursor: number };
   /** The catalog position of the last change that is held here. */
   readonly seq: number;
+  /** Held from another storage of the relay's: to be pulled again as soon as its catalog names it (rule P7). */
+  readonly recheck?: true | undefined;
   /** ISO time of the last change, ours or the relay's; for display and the catalog's order. */
   readonly updatedAt: string;
   /** Confirmed and the outbox's ops over it, kept with every write of either. */
@@ -146,6 +148,8 @@ export interface GenerationRow {
   readonly session: string;
   readonly generation: number;
   readonly count: number;
+  /** These are all its messages. Else others may have been added before it was replaced, out of this device's sight. */
+  readonly whole: boolean;
   readonly replacedAt: string;
 }
 

@@ -52,18 +52,26 @@ export async function readArchive(
   for (const [index, line] of lines.entries()) {
     const { id, metadata, state, messages } = parseLine(line, index + 2);
     if (typeof id !== "string" || !Array.isArray(messages)) throw bad(index + 2, "is not a conversation");
-    const session = open(id, isObject(metadata) ? metadata : {});
     try {
-      const snapshot = await session.load();
-      const known = new Set(snapshot?.messages.map((message) => message.id));
-      const missing = messages.map(parseMessage).filter((message) => !known.has(message.id));
-      const fresh = snapshot === undefined;
-      if (!fresh && missing.length === 0) continue;
-      await session.append({ messages: missing, ...(fresh && isObject(state) ? { state } : {}) });
-    } finally {
-      await session.close();
+      const session = open(id, isObject(metadata) ? metadata : {});
+      await add(session, messages, isObject(state) ? state : {}).finally(() => session.close());
+    } catch (cause) {
+      if (!(cause instanceof InvalidInputError)) throw cause;
+      throw bad(index + 2, `cannot be read: ${cause.message}`, cause);
     }
   }
+}
+
+async function add(
+  session: ArchivedSession,
+  messages: JsonObject[string][],
+  state: JsonObject,
+): Promise<void> {
+  const snapshot = await session.load();
+  const known = new Set(snapshot?.messages.map((message) => message.id));
+  const missing = messages.map(parseMessage).filter((message) => !known.has(message.id));
+  const fresh = snapshot === undefined;
+  if (fresh || missing.length > 0) await session.append({ messages: missing, ...(fresh ? { state } : {}) });
 }
 
 function parseLine(line: string, number: number): JsonObject {
@@ -76,8 +84,8 @@ function parseLine(line: string, number: number): JsonObject {
   throw bad(number, "is not an object");
 }
 
-function bad(line: number, problem: string): InvalidInputError {
-  return new InvalidInputError(`Line ${line} of the file ${problem}`, { path: `file[${line}]` });
+function bad(line: number, problem: string, cause?: unknown): InvalidInputError {
+  return new InvalidInputError(`Line ${line} of the file ${problem}`, { path: `file[${line}]`, cause });
 }
 
 function isObject(value: unknown): value is JsonObject {

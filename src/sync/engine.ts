@@ -91,7 +91,7 @@ export class Engine {
   #greet(welcome: Welcome): void {
     const lanes = this.#lanes;
     this.#run(async () => {
-      const cursor = await this.#options.db.write(["meta"], (tx) => greet(tx, welcome));
+      const cursor = await this.#options.db.write(["meta", "sessions"], (tx) => greet(tx, welcome));
       if (lanes !== this.#lanes) return;
       this.#cursor.begin(cursor);
       this.#phase = "catalog";
@@ -201,7 +201,8 @@ export class Engine {
         return integrateRefusal(tx, frame, outcome, around);
       case "push": {
         const channelCovers = this.#options.channelCovers(frame.entry.session);
-        await integratePush(tx, frame, outcome, { ...around, channelCovers });
+        const follows = frame.entry.seq === this.#cursor.position + 1;
+        await integratePush(tx, frame, outcome, { ...around, channelCovers, follows });
         this.#cursor.took(frame.entry.seq);
         return;
       }

@@ -112,4 +112,41 @@ describe("generations", () => {
     expect(await world.during(textsIn(b.session))).toEqual(["late"]);
     await world.during(world.close());
   });
+
+  test("[H5] a generation whose end this device never saw is told from the relay, whole, and restored whole", async () => {
+    const { world, a, b } = await begin(2);
+    await world.during(a.session.append({ messages: [say("1"), say("2")] }, { until: "confirmed" }));
+    await world.settle();
+    b.cable.cut();
+    await world.clock.advance(100);
+    await world.during(a.session.append({ messages: [say("3")] }, { until: "confirmed" }));
+    await world.during(a.session.replace({ messages: [say("other")] }));
+    await world.during(a.client.flush());
+    await world.settle();
+    b.cable.cut();
+    await world.clock.advance(100);
+    expect((await b.session.generations()).map(({ generation }) => generation)).toEqual([1]);
+    await expect(b.session.history({ generation: 0 })).rejects.toMatchObject({ code: "connection" });
+    await expect(b.session.restore(0)).rejects.toMatchObject({ code: "connection" });
+    await world.settle();
+    expect((await world.during(b.session.history({ generation: 0 }))).map(textOf)).toEqual(["1", "2", "3"]);
+    await world.during(b.session.restore(0));
+    await world.settle();
+    expect(await world.during(textsIn(a.session))).toEqual(["1", "2", "3"]);
+    await world.during(world.close());
+  });
+
+  test("[H5] what is replaced under one's eyes is held whole, and can be restored offline", async () => {
+    const { world, a, b } = await begin(2);
+    await world.during(a.session.append({ messages: [say("1"), say("2")] }, { until: "confirmed" }));
+    await world.settle();
+    await world.during(a.session.replace({ messages: [say("other")] }));
+    await world.settle();
+    b.cable.cut();
+    await world.clock.advance(100);
+    expect((await b.session.generations()).map(({ generation }) => generation)).toEqual([0, 1]);
+    await world.during(b.session.restore(0));
+    expect(await textsIn(b.session)).toEqual(["1", "2"]);
+    await world.during(world.close());
+  });
 });
