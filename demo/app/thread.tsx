@@ -27,7 +27,6 @@ export function Thread({ id, entry, draft, catalog, rejected, onBegun, onBack }:
   const session = useSession(id);
   const { entries, hasEarlier, loadEarlier } = useMessages(session);
   const rows = useMemo(() => threadRows(entries), [entries]);
-  const loaded = useLoaded(session);
   const [atEnd, setAtEnd] = useState(true);
   const { link } = useSyncStatus();
   // Offline, a mark would be one more thing that waits; it is made when the connection is back.
@@ -46,7 +45,8 @@ export function Thread({ id, entry, draft, catalog, rejected, onBegun, onBack }:
   };
 
   const empty = rows.length === 0;
-  const gone = empty && !draft && loaded && !catalog.loading && entry === undefined;
+  // The catalog knows whether there is such a conversation, without anything of it having been read.
+  const gone = empty && !draft && !catalog.loading && entry === undefined;
   return (
     <>
       <ThreadHead entry={entry} draft={draft} catalog={catalog} onBack={onBack} />
@@ -69,24 +69,6 @@ export function Thread({ id, entry, draft, catalog, rejected, onBegun, onBack }:
       {!gone && <Composer id={id} onSend={send} />}
     </>
   );
-}
-
-/** Whether the session has been read once, so that an empty thread is known to be empty and not merely on its way. */
-function useLoaded(session: ReturnType<typeof useSession>): boolean {
-  const [loaded, setLoaded] = useState<typeof session>();
-  useEffect(() => {
-    let wanted = true;
-    session.load().then(
-      () => {
-        if (wanted) setLoaded(session);
-      },
-      (error: unknown) => console.error("The conversation could not be read", error),
-    );
-    return () => {
-      wanted = false;
-    };
-  }, [session]);
-  return loaded === session;
 }
 
 /** What is on the screen is read. */
