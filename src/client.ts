@@ -1,8 +1,9 @@
 import type { Environment } from "./env/environment.ts";
 import { standaloneTabs } from "./env/tabs.ts";
-import { HoldfastError, StorageError } from "./model/errors.ts";
+import { HoldfastError, invalidInput, StorageError } from "./model/errors.ts";
 import { checkId, newId } from "./model/ids.ts";
 import type { JsonObject } from "./model/json.ts";
+import { readObject } from "./session/session-arguments.ts";
 import { SyncedSession } from "./session/synced-session.ts";
 import type { LocalDatabase } from "./store/database.ts";
 import { SYNC_SCHEMA_VERSION, type SyncRows } from "./store/sync-rows.ts";
@@ -108,11 +109,12 @@ export class Client {
   session(id: string, options: { readonly metadata?: JsonObject | undefined } = {}): SyncedSession {
     this.#mustBeOpen();
     checkId(id, "id");
+    const { metadata } = readObject(options, "options");
     const session = new SyncedSession({
       id,
       actorId: this.actorId,
       store: this.#store,
-      ...(options.metadata === undefined ? {} : { metadata: options.metadata }),
+      ...(metadata === undefined ? {} : { metadata }),
       closed: () => this.#open.delete(session),
     });
     this.#open.add(session);
@@ -127,6 +129,11 @@ export class Client {
     options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
   ): Promise<{ readonly pending: number }> {
     this.#mustBeOpen();
+    const { signal, timeoutMs = FLUSH_LIMIT_MS } = readObject(options, "options");
+    if (!(typeof timeoutMs === "number" && timeoutMs >= 0))
+      throw invalidInput("timeoutMs", "must be a number of milliseconds from 0");
+    if (signal !== undefined && typeof signal.addEventListener !== "function")
+      throw invalidInput("signal", "must be an AbortSignal");
     const { clock } = this.#parts.env;
     await this.#board.refresh();
     await new Promise<void>((resolve) => {
@@ -138,10 +145,10 @@ export class Client {
       const look = (): void => {
         if (this.status.pending === 0 || this.status.link === "closed") done();
       };
-      ends.push(this.subscribe(look), clock.after(options.timeoutMs ?? FLUSH_LIMIT_MS, done));
-      options.signal?.addEventListener("abort", done);
-      ends.push(() => options.signal?.removeEventListener("abort", done));
-      if (options.signal?.aborted === true) done();
+      ends.push(this.subscribe(look), clock.after(timeoutMs, done));
+      signal?.addEventListener("abort", done);
+      ends.push(() => signal?.removeEventListener("abort", done));
+      if (signal?.aborted === true) done();
       else look();
     });
     await this.#board.refresh();
@@ -156,13 +163,13 @@ export class Client {
   }
 
   /** All conversations of this device as one file: log, state, metadata. */
-  export(): Promise<Blob> {
+  async export(): Promise<Blob> {
     this.#mustBeOpen();
     return writeArchive(this.sessions, (id) => this.session(id));
   }
 
   /** Takes conversations from a file that `export` made: what is not here yet is added, nothing is replaced. */
-  import(file: Blob): Promise<void> {
+  async import(file: Blob): Promise<void> {
     this.#mustBeOpen();
     return readArchive(file, (id, metadata) => this.session(id, { metadata }));
   }

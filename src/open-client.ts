@@ -3,6 +3,7 @@ import { browserEnvironment } from "./env/browser.ts";
 import type { Environment } from "./env/environment.ts";
 import { InvalidInputError, StorageError } from "./model/errors.ts";
 import { checkId } from "./model/ids.ts";
+import { readObject } from "./session/session-arguments.ts";
 import type { LocalDatabase } from "./store/database.ts";
 import { DexieDatabase } from "./store/dexie-database.ts";
 import { MemoryDatabase } from "./store/memory-database.ts";
@@ -81,12 +82,30 @@ async function marked(open: OpenDatabase): Promise<OpenDatabase> {
 }
 
 function checked(options: ClientOptions): { readonly actorId: string; readonly url: string } {
-  const { url, storage } = options;
-  if (typeof url !== "string" || !/^wss?:\/\/./u.test(url)) {
-    throw new InvalidInputError("url must begin with ws:// or wss://", { path: "url" });
+  const { url, storage, token, name, WebSocket } = readObject(options, "options");
+  if (typeof url !== "string" || !/^wss?:\/\/./u.test(url) || !isAddress(url)) {
+    throw new InvalidInputError("url must be an address that begins with ws:// or wss://", { path: "url" });
+  }
+  if (token !== undefined && typeof token !== "function" && (typeof token !== "string" || token === "")) {
+    throw new InvalidInputError("token must be a text that is not empty, or a function", { path: "token" });
+  }
+  if (name !== undefined && typeof name !== "string") {
+    throw new InvalidInputError("name must be a text", { path: "name" });
+  }
+  if (WebSocket !== undefined && typeof WebSocket !== "function") {
+    throw new InvalidInputError("WebSocket must be a class", { path: "WebSocket" });
   }
   if (storage !== undefined && storage !== "indexeddb" && storage !== "memory") {
     throw new InvalidInputError('storage must be "indexeddb" or "memory"', { path: "storage" });
   }
   return { actorId: checkId(options.actorId, "actorId"), url };
+}
+
+function isAddress(url: string): boolean {
+  try {
+    return new URL(url).host !== "";
+  } catch {
+    // The caller says so by name.
+    return false;
+  }
 }

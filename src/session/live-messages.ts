@@ -1,3 +1,4 @@
+import { invalidInput } from "../model/errors.ts";
 import { messageEquals } from "../model/message-equality.ts";
 import type { LiveStore, MessageEntry, Window } from "../store/live-store.ts";
 
@@ -37,12 +38,13 @@ export class LiveMessages {
     return this.#window.hasEarlier;
   }
 
-  /** Shows `n` more messages before the first one. Resolves when they are there. */
+  /** Shows `n` more messages before the first one. Resolves when they are there. @throws InvalidInputError for less than one. */
   async loadEarlier(n: number = WINDOW_MESSAGES): Promise<void> {
+    if (!Number.isSafeInteger(n) || n < 1) throw invalidInput("n", "must be a whole number from 1");
     this.#begin();
     await this.#reading;
     if (!this.#window.hasEarlier) return;
-    this.#count += Math.max(1, Math.floor(n));
+    this.#count += n;
     await this.#read();
   }
 

@@ -160,6 +160,7 @@ export class Session {
 
   /** Runs one piece of work at a time for this actor and session, in the order of the calls, across the store's users. */
   async synchronize<T>(work: () => Promise<T>): Promise<T> {
+    if (typeof work !== "function") throw invalidInput("work", "must be a function");
     return this.store.synchronize(this.id, this.#scope, work);
   }
 

@@ -1,11 +1,10 @@
 import type { Awareness } from "y-protocols/awareness";
 import type { Doc } from "yjs";
-import { HoldfastError, InvalidInputError } from "../model/errors.ts";
+import { HoldfastError, InvalidInputError, invalidInput } from "../model/errors.ts";
 import { cloneJson, copyJsonObject, type JsonObject, jsonEquals } from "../model/json.ts";
 import type { Message, MessageInput } from "../model/message.ts";
-import { isPrefix } from "../model/message-equality.ts";
-import { persistable } from "../model/persistable.ts";
 import { EMPTY_HEAD, EMPTY_REVISION, type Revision, type Snapshot } from "../model/snapshot.ts";
+import { checkRevision } from "../store/checked-write.ts";
 import {
   type Beside,
   type Generation,
@@ -17,7 +16,9 @@ import {
   ViewMovedError,
 } from "../store/live-store.ts";
 import { LiveMessages } from "./live-messages.ts";
+import { MessageDrafts, readList } from "./message-drafts.ts";
 import { Session } from "./session.ts";
+import { copyBeside, readObject } from "./session-arguments.ts";
 
 /** How an append is meant. */
 export interface AppendOptions {
@@ -94,10 +95,11 @@ export class SyncedSession extends Session {
       readonly fallback?: readonly Message[] | undefined;
     } = {},
   ): Promise<readonly Message[]> {
+    const { generation, fallback: given } = readObject(options, "options");
+    const fallback = given === undefined ? [] : readList(given, "fallback");
     this.#mustBeOpen();
-    if (options.generation !== undefined) return this.#live.generationMessages(this.id, options.generation);
-    const view = await this.#view();
-    return view?.snapshot.messages ?? options.fallback ?? [];
+    if (generation !== undefined) return this.#live.generationMessages(this.id, readGeneration(generation));
+    return (await this.#view())?.snapshot.messages ?? Object.freeze(fallback);
   }
 
   override async state(): Promise<JsonObject> {
@@ -117,12 +119,13 @@ export class SyncedSession extends Session {
    */
   override async append(write: SyncedWrite, options: AppendOptions = {}): Promise<Snapshot> {
     const beside = this.#beside(write);
-    const intent: Intent = {
-      kind: "append",
-      messages: persistable(write.messages),
-      conflict: options.onConflict ?? "rebase",
-    };
-    return this.#write(intent, beside, options.until);
+    const { onConflict = "rebase", until = "local" } = readObject(options, "options");
+    if (onConflict !== "rebase" && onConflict !== "reject")
+      throw invalidInput("onConflict", 'must be "rebase" or "reject"');
+    if (until !== "local" && until !== "confirmed")
+      throw invalidInput("until", 'must be "local" or "confirmed"');
+    const { messages } = new MessageDrafts(write.messages);
+    return this.#write({ kind: "append", messages, conflict: onConflict }, beside, until);
   }
 
   /** A whole new log; the present one is archived. With `expected`, only if the view has not moved from there. */
@@ -130,8 +133,11 @@ export class SyncedSession extends Session {
     write: SyncedWrite & { readonly expected?: Revision | undefined },
   ): Promise<Snapshot> {
     const beside = this.#beside(write);
-    const { expected } = write;
-    return this.#write({ kind: "replace", messages: persistable(write.messages), expected }, beside);
+    const drafts = new MessageDrafts(write.messages);
+    const expected = write.expected === undefined ? undefined : checkRevision(write.expected);
+    const view = await this.#view({ remember: false });
+    const messages = drafts.over(view?.snapshot.messages ?? []).from(0);
+    return this.#write({ kind: "replace", messages, expected }, beside);
   }
 
   /** Appends what is new when the view is an unchanged prefix of `messages`, replaces otherwise; nothing new writes nothing. */
@@ -139,14 +145,15 @@ export class SyncedSession extends Session {
     write: SyncedWrite & { readonly parentOperationId?: string | undefined },
   ): Promise<Snapshot> {
     const beside = this.#beside(write);
-    const given = [...write.messages];
+    const drafts = new MessageDrafts(write.messages);
     for (;;) {
       const view = await this.#view({ remember: false });
       const stored = view?.snapshot.messages ?? [];
-      const messages = persistable(given, stored);
-      const intent: Intent = isPrefix(stored, messages)
-        ? { kind: "checkpoint", messages: messages.slice(stored.length), on: view?.head ?? EMPTY_HEAD }
-        : { kind: "replace", messages };
+      const { unchanged, from } = drafts.over(stored);
+      const intent: Intent =
+        unchanged === stored.length
+          ? { kind: "checkpoint", messages: from(stored.length), on: view?.head ?? EMPTY_HEAD }
+          : { kind: "replace", messages: from(0) };
       try {
         return await this.#write(intent, beside);
       } catch (error) {
@@ -156,23 +163,21 @@ export class SyncedSession extends Session {
     }
   }
 
-  override checkpointResult(result: {
-    readonly messages: Iterable<Message | MessageInput>;
-    readonly state: JsonObject;
-  }): Promise<Snapshot> {
-    return this.checkpoint({ messages: result.messages, state: result.state });
-  }
-
   /**
    * Changes the state: the recipe gets a mutable copy of the present one. Only the leaves it changes are written, and they
    * merge with what others change. Recipes of one session run one after another. Resolves when committed here.
    */
-  updateState(recipe: (draft: JsonObject) => void): Promise<void> {
+  async updateState(recipe: (draft: JsonObject) => void): Promise<void> {
+    if (typeof recipe !== "function") throw invalidInput("recipe", "must be a function");
+    this.#mustBeOpen();
     const next = this.#updates.then(async () => {
       const view = await this.#view();
       const seen = view?.seen ?? (await this.#live.seenState(this.id));
       const draft = cloneJson(seen.state);
-      recipe(draft);
+      const result: unknown = recipe(draft);
+      // What it would change later would be lost without a word.
+      if (typeof result === "object" && result !== null && "then" in result)
+        throw invalidInput("recipe", "must change the draft before it returns, not wait for something");
       await this.#live.changeState(this.id, copyJsonObject(draft, "state"), seen);
     });
     this.#updates = next.catch(() => undefined);
@@ -180,7 +185,7 @@ export class SyncedSession extends Session {
   }
 
   /** The branches of this conversation, oldest first. Offline: those that are held on this device. */
-  generations(): Promise<readonly Generation[]> {
+  async generations(): Promise<readonly Generation[]> {
     this.#mustBeOpen();
     return this.#live.generations(this.id);
   }
@@ -188,10 +193,7 @@ export class SyncedSession extends Session {
   /** Makes an archived generation the present log again, as a new generation. Offline when it is held on this device. */
   async restore(generation: number): Promise<Snapshot> {
     this.#mustBeOpen();
-    if (!Number.isInteger(generation) || generation < 0) {
-      throw new InvalidInputError("generation must be a whole number from 0", { path: "generation" });
-    }
-    const messages = await this.#live.generationMessages(this.id, generation);
+    const messages = await this.#live.generationMessages(this.id, readGeneration(generation));
     const kept = await this.#live.holdsGeneration(this.id, generation);
     const lastId = messages.at(-1)?.id ?? null;
     const intent: Intent = kept
@@ -246,8 +248,7 @@ export class SyncedSession extends Session {
     readonly state?: JsonObject | undefined;
     readonly metadata?: JsonObject | undefined;
   }): Beside {
-    const state = write.state === undefined ? undefined : copyJsonObject(write.state, "state");
-    const metadata = write.metadata === undefined ? undefined : copyJsonObject(write.metadata, "metadata");
+    const { state, metadata } = copyBeside(write);
     const first = jsonEquals(this.#firstMetadata, {}) ? undefined : this.#firstMetadata;
     return {
       ...(state === undefined ? {} : { state: { to: state, seen: this.#seen } }),
@@ -259,4 +260,9 @@ export class SyncedSession extends Session {
   #mustBeOpen(): void {
     if (this.#closed) throw new HoldfastError("The session is closed", { code: "closed" });
   }
+}
+
+function readGeneration(generation: number): number {
+  if (Number.isSafeInteger(generation) && generation >= 0) return generation;
+  throw new InvalidInputError("generation must be a whole number from 0", { path: "generation" });
 }

@@ -45,6 +45,7 @@ export async function readArchive(
   file: Blob,
   open: (id: string, metadata: JsonObject) => ArchivedSession,
 ): Promise<void> {
+  if (!(file instanceof Blob)) throw new InvalidInputError("file must be a Blob", { path: "file" });
   const [first, ...lines] = (await file.text()).split("\n").filter((line) => line.trim() !== "");
   const head = parseLine(first ?? "", 1);
   if (head.format !== FORMAT || head.version !== VERSION)

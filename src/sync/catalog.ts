@@ -56,6 +56,7 @@ export class Catalog {
 
   /** Conversations whose title or last message's beginning contains the text, ignoring case; newest first, 200 at most. */
   async search(text: string): Promise<readonly SessionEntry[]> {
+    if (typeof text !== "string") throw new InvalidInputError("text must be a text", { path: "text" });
     const wanted = text.trim().toLocaleLowerCase();
     const rows = await this.#collect(MAX_ENTRIES, undefined, ({ view }) =>
       `${String(view.metadata.title ?? "")}\n${view.preview}`.toLocaleLowerCase().includes(wanted),
@@ -86,6 +87,7 @@ export class Catalog {
   }
 
   async archive(id: string, on = true): Promise<void> {
+    if (typeof on !== "boolean") throw new InvalidInputError("on must be true or false", { path: "on" });
     await this.#edit(id, ({ view }) => (view.archived === on ? undefined : { archived: on }));
   }
 
