@@ -25,7 +25,7 @@ function textOf(type: ts.Type, extra: ts.TypeFormatFlags = 0): string {
 }
 
 function membersOf(type: ts.Type): string[] {
-  const members = type.getProperties().filter((member) => !member.name.startsWith("__"));
+  const members = type.getProperties().filter((member) => !/^(__|#)/.test(member.name));
   return members.map((member) => {
     const optional = (member.flags & ts.SymbolFlags.Optional) !== 0 ? "?" : "";
     return `  ${member.name}${optional}: ${textOf(checker.getTypeOfSymbol(member))}`;
