@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { LiveRead } from "../../src/react/live-read.ts";
-import { Listeners } from "../demo/fake-client.ts";
+import { Listeners } from "../demo/fake-session.ts";
 
 /** A source whose reads end when the test says so. */
 function source() {

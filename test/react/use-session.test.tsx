@@ -3,7 +3,8 @@ import { createElement, type ReactNode, StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { expect, test } from "vitest";
 import { SessionLeases } from "../../src/react/session-leases.ts";
-import { asClient, asSession, FakeClient } from "../demo/fake-client.ts";
+import { asClient, FakeClient } from "../demo/fake-client.ts";
+import { asSession } from "../demo/fake-session.ts";
 import { mount } from "./light-dom.ts";
 
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
