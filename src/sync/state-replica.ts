@@ -1,6 +1,6 @@
 import { Awareness } from "y-protocols/awareness";
 import { applyUpdate, Doc, encodeStateAsUpdate } from "yjs";
-import type { JsonObject } from "../model/json.ts";
+import { freezeJson, type JsonObject } from "../model/json.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { addStateUpdate } from "../store/land.ts";
 import type { SeenState } from "../store/live-store.ts";
@@ -100,10 +100,10 @@ export class StateReplica {
     const pending = ops.flatMap((op) => (op.state === undefined ? [] : [op.state.update]));
     if (pending.length > 0) {
       const fork = forkWith(this.doc, pending);
-      return { state: readState(fork), basis: encodeStateAsUpdate(fork), restsOnPending: true };
+      return { state: freezeJson(readState(fork)), basis: encodeStateAsUpdate(fork), restsOnPending: true };
     }
     this.#seen ??= {
-      state: readState(this.doc),
+      state: freezeJson(readState(this.doc)),
       basis: encodeStateAsUpdate(this.doc),
       restsOnPending: false,
     };

@@ -1,9 +1,10 @@
 import { ActorMismatchError, HoldfastError, InvalidInputError, RejectedError } from "../model/errors.ts";
 import { freezeJson, type JsonObject } from "../model/json.ts";
-import { type Message, type MessageInput, parseMessage } from "../model/message.ts";
-import { persistable } from "../model/persistable.ts";
+import { type Message, parseMessage } from "../model/message.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { Snapshot } from "../model/snapshot.ts";
+import { checkAppend, checkReplace, checkScope } from "../store/checked-write.ts";
+import type { AppendWrite, ReplaceWrite, Scope } from "../store/contract.ts";
 import type { LocalDatabase, Reader } from "../store/database.ts";
 import { type Draft, draftOf, enqueue } from "../store/enqueue.ts";
 import { heldGeneration, heldGenerations } from "../store/held-generations.ts";
@@ -57,61 +58,36 @@ export class SyncedStore implements LiveStore {
     this.#options = options;
   }
 
-  async load(id: string, scope: { readonly actorId?: string | undefined }): Promise<Snapshot | undefined> {
-    this.#mustBeOurs(scope.actorId);
+  async load(id: string, scope: Scope): Promise<Snapshot | undefined> {
+    this.#mustBeOurs(checkScope(id, scope));
     return (await this.view(id))?.snapshot;
   }
 
-  async append(
-    id: string,
-    write: {
-      readonly messages: readonly (Message | MessageInput)[];
-      readonly state: JsonObject;
-      readonly metadata: JsonObject;
-      readonly expectedCount: number;
-      readonly expectedGeneration?: number | undefined;
-      readonly actorId?: string | undefined;
-    },
-  ): Promise<Snapshot> {
-    this.#mustBeOurs(write.actorId);
-    const { expectedCount: count, expectedGeneration } = write;
+  async append(id: string, write: AppendWrite): Promise<Snapshot> {
+    const {
+      actorId,
+      messages,
+      state,
+      metadata,
+      expectedCount: count,
+      expectedGeneration,
+    } = checkAppend(id, write);
+    this.#mustBeOurs(actorId);
     const generation = expectedGeneration ?? (await this.#revision(id)).generation;
-    const intent = {
-      kind: "append",
-      messages: persistable(write.messages),
-      conflict: "rebase",
-      on: { generation, count },
-    } as const;
-    await this.write(id, intent, { state: { to: write.state }, metadata: write.metadata });
+    const intent = { kind: "append", messages, conflict: "rebase", on: { generation, count } } as const;
+    await this.write(id, intent, { state: { to: state }, metadata });
     return this.#mustExist(id);
   }
 
-  async replace(
-    id: string,
-    write: {
-      readonly messages: readonly (Message | MessageInput)[];
-      readonly state: JsonObject;
-      readonly metadata: JsonObject;
-      readonly expected?: Revision | undefined;
-      readonly actorId?: string | undefined;
-    },
-  ): Promise<Snapshot> {
-    this.#mustBeOurs(write.actorId);
-    const intent = {
-      kind: "replace",
-      messages: persistable(write.messages),
-      expected: write.expected,
-    } as const;
-    await this.write(id, intent, { state: { to: write.state }, metadata: write.metadata });
+  async replace(id: string, write: ReplaceWrite): Promise<Snapshot> {
+    const { actorId, messages, state, metadata, expected } = checkReplace(id, write);
+    this.#mustBeOurs(actorId);
+    await this.write(id, { kind: "replace", messages, expected }, { state: { to: state }, metadata });
     return this.#mustExist(id);
   }
 
-  synchronize<T>(
-    id: string,
-    scope: { readonly actorId?: string | undefined },
-    work: () => Promise<T>,
-  ): Promise<T> {
-    this.#mustBeOurs(scope.actorId);
+  async synchronize<T>(id: string, scope: Scope, work: () => Promise<T>): Promise<T> {
+    this.#mustBeOurs(checkScope(id, scope));
     return this.#queue.run(id, work);
   }
 
