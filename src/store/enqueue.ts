@@ -91,6 +91,7 @@ export function draftOf(
         keep,
         keepLastId,
         messages,
+        held: heldIds(messages, present),
         ...common,
       };
     }
@@ -129,6 +130,12 @@ function checkIds(messages: readonly Message[], present: readonly Message[]): vo
         messages.findIndex((message) => message.id === id),
       );
   }
+}
+
+function heldIds(messages: readonly JsonObject[], present: readonly Message[]): readonly string[] {
+  if (messages.length === 0) return [];
+  const ids = new Set<JsonObject[string] | undefined>(messages.map(({ id }) => id));
+  return present.filter(({ id }) => ids.has(id)).map(({ id }) => id);
 }
 
 function keptPrefix(messages: readonly Message[], present: readonly Message[], most: number): number {

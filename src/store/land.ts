@@ -3,7 +3,6 @@ import { applyMetadata } from "../wire/metadata.ts";
 import type { LoggedMessage } from "../wire/shapes.ts";
 import type { Writer } from "./database.ts";
 import { appendMessages, copyPrefix, readMessages, truncateLog } from "./log-rows.ts";
-import { messagesOf } from "./outbox.ts";
 import { preview } from "./preview.ts";
 import type { PendingOp, SessionRow, SyncRows } from "./sync-rows.ts";
 
@@ -134,11 +133,10 @@ async function dropRescued(
   if (rejected.length === 0) return;
   const landed = new Set(messages.map(({ id }) => id));
   for (const row of rejected) {
-    const held = messagesOf(row.op);
-    const left = held.filter(({ id }) => !landed.has(id ?? ""));
-    if (left.length === held.length || row.op.kind === "edit" || row.op.kind === "delete") continue;
+    const left = row.messages.filter(({ id }) => !landed.has(id ?? ""));
+    if (left.length === row.messages.length) continue;
     if (left.length === 0) await tx.delete("rejected", [session, row.opId]);
-    else await tx.put("rejected", { ...row, op: { ...row.op, messages: left, landed: undefined } });
+    else await tx.put("rejected", { ...row, messages: left });
   }
 }
 

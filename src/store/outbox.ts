@@ -20,6 +20,14 @@ export function messagesOf(op: PendingOp): readonly JsonObject[] {
   return op.landed === undefined ? op.messages : op.messages.slice(op.landed);
 }
 
+/** The messages that would be nowhere if the op did not exist: without those it took over from the view. */
+export function broughtBy(op: PendingOp): readonly JsonObject[] {
+  const messages = messagesOf(op);
+  if (op.kind !== "replace" || op.held === undefined) return messages;
+  const held = new Set<JsonObject[string] | undefined>(op.held);
+  return messages.filter(({ id }) => !held.has(id));
+}
+
 /** The head that stands once `op` is accepted on `head`. */
 export function headAfter(head: Head, op: PendingOp): Head {
   switch (op.kind) {
@@ -68,22 +76,26 @@ export function viewOf(
   ops: readonly PendingOp[],
   previewOf: (message: JsonObject) => string,
 ): SessionView {
-  let { head, metadata, archived, preview } = confirmed;
+  let { head, metadata, archived } = confirmed;
+  /** The last message over what is confirmed; null when an op leaves none. */
+  let newest: JsonObject | null | undefined;
   let read: Revision = confirmed.read;
   let deleted = false;
   for (const op of ops) {
     head = headAfter(head, op);
     if (op.metadata !== undefined) metadata = applyMetadata(metadata, op.metadata);
     const last = messagesOf(op).at(-1);
-    if (last !== undefined) preview = previewOf(last);
-    else if (op.kind === "replace" && op.keep.count === 0) preview = "";
+    if (last !== undefined) newest = last;
+    else if (op.kind === "replace" && op.keep.count === 0) newest = null;
     if (op.kind === "edit") {
       archived = op.archived ?? archived;
       if (op.read !== undefined) read = furtherRead(read, op.read);
     }
-    if (op.kind === "delete") [metadata, archived, read, preview] = [{}, false, EMPTY_REVISION, ""];
+    if (op.kind === "delete") [metadata, archived, read, newest] = [{}, false, EMPTY_REVISION, null];
     deleted = op.kind === "delete";
   }
+  let { preview } = confirmed;
+  if (newest !== undefined) preview = newest === null ? "" : previewOf(newest);
   return { head, metadata, archived, read, preview, pending: ops.length, deleted };
 }
 
@@ -98,7 +110,14 @@ export function furtherRead(a: Revision, b: Revision): Revision {
  */
 export function diverged(op: Extract<PendingOp, { kind: "checkpoint" }>, opId: string): PendingOp {
   const { expected: _, carried, kind: __, landed: ___, ...rest } = op;
-  return { ...rest, kind: "replace", opId, expected: null, messages: [...carried, ...op.messages] };
+  return {
+    ...rest,
+    kind: "replace",
+    opId,
+    expected: null,
+    messages: [...carried, ...op.messages],
+    held: carried.map(({ id }) => String(id)),
+  };
 }
 
 function headOfReplace(head: Head, op: Extract<PendingOp, { kind: "replace" }>): Head {

@@ -1,5 +1,6 @@
 import type { Head } from "../model/revision.ts";
 import type { Writer } from "./database.ts";
+import { broughtBy } from "./outbox.ts";
 import type { PendingOp, SyncRows } from "./sync-rows.ts";
 
 /** What happened in one transaction that others wait for. Collected while it runs, told after it committed. */
@@ -13,6 +14,8 @@ export interface Outcome {
   }[];
   /** Ops refused because the head had moved: to be judged once their session has caught up. */
   readonly refused: Set<string>;
+  /** The sessions of those. */
+  readonly contended: Set<string>;
   /** Sessions whose log or state here does not continue what the relay has: a pull is due. */
   readonly pull: Set<string>;
   /** Sessions that no longer exist. */
@@ -20,7 +23,14 @@ export interface Outcome {
 }
 
 export function newOutcome(): Outcome {
-  return { confirmed: [], rejected: [], refused: new Set(), pull: new Set(), gone: new Set() };
+  return {
+    confirmed: [],
+    rejected: [],
+    refused: new Set(),
+    contended: new Set(),
+    pull: new Set(),
+    gone: new Set(),
+  };
 }
 
 /** What integration needs from outside the transaction. */
@@ -48,6 +58,7 @@ export async function rejectOp(
     at: around.at,
     actual,
     op,
+    messages: broughtBy(op),
   });
   outcome.rejected.push({ op, ...why });
 }

@@ -108,6 +108,8 @@ export interface ReplaceOp extends OpBase {
   /** Id of the last kept message: with no `messages`, the id its log will end in. */
   readonly keepLastId: string | null;
   readonly messages: readonly JsonObject[];
+  /** Ids of those messages that stood in the view already: refused, it takes none of them with it. */
+  readonly held?: readonly string[] | undefined;
 }
 
 export interface EditOp extends OpBase {
@@ -132,6 +134,8 @@ export interface RejectedRow {
   /** For a conflict: where the session stood. */
   readonly actual?: Head | undefined;
   readonly op: PendingOp;
+  /** What the op was to bring and what stands nowhere else. */
+  readonly messages: readonly JsonObject[];
 }
 
 /** One Yjs update of a session's document. */

@@ -2,7 +2,7 @@ import type { JsonObject } from "../model/json.ts";
 import type { Reader } from "./database.ts";
 import type { Delivery, MessageEntry, Window } from "./live-store.ts";
 import { readMessages } from "./log-rows.ts";
-import { layeredLog, messagesOf } from "./outbox.ts";
+import { layeredLog } from "./outbox.ts";
 import { findSession } from "./session-rows.ts";
 import { parseLog } from "./stored-log.ts";
 import type { SyncRows } from "./sync-rows.ts";
@@ -13,15 +13,16 @@ import type { SyncRows } from "./sync-rows.ts";
  */
 export async function readWindow(tx: Reader<SyncRows>, session: string, count: number): Promise<Window> {
   const found = await findSession(tx, session);
-  const refused = await tx.list("rejected", { prefix: [session] });
-  const rejected = entriesOf(
-    refused.sort((a, b) => a.op.n - b.op.n).flatMap(({ op }) => messagesOf(op)),
-    0,
-    "rejected",
-  );
-  if (found === undefined || found.row.view.deleted)
-    return { entries: rejected, hasEarlier: false, total: 0 };
+  const refused = (await tx.list("rejected", { prefix: [session] }))
+    .sort((a, b) => a.op.n - b.op.n)
+    .flatMap(({ messages }) => messages);
+  if (found === undefined || found.row.view.deleted) {
+    return { entries: entriesOf(refused, 0, "rejected"), hasEarlier: false, total: 0 };
+  }
   const log = layeredLog(found.row.head, found.ops);
+  // A checkpoint on its way may hold what was refused alone: it is seen once, as what it is about to be.
+  const onTheirWay = new Set(log.carried.map(({ id }) => id));
+  const rejected = refused.filter(({ id }) => !onTheirWay.has(id ?? ""));
   const carried = log.carried.slice(-count);
   const from = Math.max(0, log.keep.count - Math.max(0, count - carried.length));
   const slice = { generation: log.keep.generation, from, to: log.keep.count };
@@ -30,7 +31,7 @@ export async function readWindow(tx: Reader<SyncRows>, session: string, count: n
   const entries = [
     ...entriesOf(confirmed, from, "confirmed"),
     ...entriesOf(carried, pendingFrom, "pending"),
-    ...rejected,
+    ...entriesOf(rejected, 0, "rejected"),
   ];
   return {
     entries,

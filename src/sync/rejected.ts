@@ -1,9 +1,9 @@
 import { InvalidInputError } from "../model/errors.ts";
 import type { Message } from "../model/message.ts";
+import { EMPTY_REVISION } from "../model/revision.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { type Draft, enqueue } from "../store/enqueue.ts";
-import { messagesOf } from "../store/outbox.ts";
-import { SESSION_TABLES } from "../store/session-rows.ts";
+import { SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
 import { parseLog } from "../store/stored-log.ts";
 import type { PendingOp, RejectedRow, SyncRows } from "../store/sync-rows.ts";
 
@@ -34,23 +34,24 @@ export class Rejected {
   async list(): Promise<readonly RejectedOp[]> {
     const rows = await this.#db.read(["rejected"], (tx) => tx.list("rejected"));
     rows.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : a.op.n - b.op.n));
-    return rows.map(({ opId, session, reason, at, op }) => ({
+    return rows.map(({ opId, session, reason, at, op, messages }) => ({
       opId,
       sessionId: session,
       kind: op.kind,
       reason,
-      messages: parseLog(messagesOf(op), 0).messages,
+      messages: parseLog(messages, 0).messages,
       at,
     }));
   }
 
   /** Puts it at the end of the outbox again, as a new op that stands wherever the log ends. */
   async retry(opId: string): Promise<void> {
-    const row = await this.#find(opId);
+    const { session } = await this.#find(opId);
     await this.#db.write(SESSION_TABLES, async (tx) => {
-      if ((await tx.get("rejected", [row.session, opId])) === undefined) throw noSuchOp(opId);
-      await tx.delete("rejected", [row.session, opId]);
-      await enqueue(tx, row.session, async () => again(row.op), this.#made());
+      const row = await tx.get("rejected", [session, opId]);
+      if (row === undefined) throw noSuchOp(opId);
+      await tx.delete("rejected", [session, opId]);
+      await enqueue(tx, session, async (found) => again(row, found), this.#made());
     });
   }
 
@@ -68,21 +69,26 @@ export class Rejected {
   }
 }
 
-function again(op: PendingOp): Draft {
+function again({ op, messages }: RejectedRow, { row }: SessionOnDisk): Draft {
   const beside = { state: op.state, metadata: op.metadata };
   switch (op.kind) {
     case "append":
     case "checkpoint":
-      return { kind: "append", messages: messagesOf(op), expected: null, ...beside };
-    case "replace":
+      return { kind: "append", messages, expected: null, ...beside };
+    case "replace": {
+      // What it kept belongs to the life it was made for; in another one there is nothing to keep.
+      const kept = op.incarnation === row.incarnation ? op : { keep: EMPTY_REVISION, keepLastId: null };
+      const { keep, keepLastId } = kept;
       return {
         kind: "replace",
-        keep: op.keep,
-        keepLastId: op.keepLastId,
+        keep,
+        keepLastId,
         messages: op.messages,
+        held: op.held,
         expected: null,
         ...beside,
       };
+    }
     case "edit":
       return { kind: "edit", archived: op.archived, read: op.read, ...beside };
     case "delete":

@@ -49,6 +49,7 @@ async function check(world: World, ledger: ReturnType<typeof newLedger>): Promis
   for (const view of views) expect(view).toEqual(first);
   const sides = await Promise.all(world.devices.map(({ client }) => sideOf(client)));
   for (const side of sides) expect(side).toEqual(sides[0]);
+  expect(world.devices.flatMap(({ sights }) => sights)).toEqual([]);
   const generations = await world.generations();
   const current = generations.at(-1)?.messages.map(({ id }) => id) ?? [];
   expect(first?.ids).toEqual(current);

@@ -50,6 +50,25 @@ export class Device {
     this.database = new MemoryDatabase<SyncRows>(SYNC_SCHEMA, { disk: this.disk });
     this.client = await openClient({ url: "ws://relay", actorId: ACTOR }, { env, database: this.database });
     this.session = this.client.session(SESSION);
+    this.#observe(this.session);
+  }
+
+  /** What was seen that must never be seen: a message twice, or one whose delivery went backwards. */
+  readonly sights: string[] = [];
+
+  #observe({ messages }: SyncedSession): void {
+    const confirmed = new Set<string>();
+    messages.subscribe(() => {
+      const ids = new Set<string>();
+      for (const { message, delivery } of messages.entries) {
+        if (ids.has(message.id)) this.sights.push(`${this.name} saw ${message.id} twice`);
+        ids.add(message.id);
+        if (delivery === "confirmed") confirmed.add(message.id);
+        else if (delivery === "rejected" && confirmed.has(message.id)) {
+          this.sights.push(`${this.name} saw ${message.id} rejected after it was confirmed`);
+        }
+      }
+    });
   }
 
   /** The tab is killed in the middle of whatever it does, and opened again on what is on disk. */
@@ -142,7 +161,6 @@ export class World {
       cable.heal();
       cable.delayMs = 0;
       cable.duplicateOps = 0;
-      cable.drop();
       page.signal("online");
     }
     const end = this.clock.now() + limitMs;
