@@ -15,6 +15,11 @@ export async function integrateRefusal(
   outcome: Outcome,
   around: Surroundings,
 ): Promise<void> {
+  // Those behind the first of a burst are refused with it, and tell nothing new.
+  if (refusal.code === "conflict" && refusal.tail === undefined && outcome.contended.has(refusal.session)) {
+    outcome.refused.add(refusal.opId);
+    return;
+  }
   const found = await findSession(tx, refusal.session);
   const op = found?.ops.find(({ opId }) => opId === refusal.opId);
   if (found === undefined || op === undefined) return;
@@ -39,6 +44,7 @@ export async function integrateRefusal(
   }
   const stored = await putSession(tx, row);
   outcome.refused.add(op.opId);
+  outcome.contended.add(row.id);
   if (!headEquals(stored.row.head, stored.row.remote.head)) outcome.pull.add(row.id);
 }
 

@@ -25,6 +25,20 @@ export function refusedDelay(refusals: number): DelayRange {
   return { minMs: maxMs / 2, maxMs };
 }
 
+const CONTENDED_BASE_MS = 10;
+const CONTENDED_CAP_MS = 500;
+
+/**
+ * How long to wait before sending ops again after others were faster so many times in a row, from 1. The first time not
+ * at all; then a time drawn from bounds that double to 500 ms, so that many who write at once take turns.
+ */
+export function contendedDelay(losses: number): DelayRange {
+  return {
+    minMs: 0,
+    maxMs: losses <= 1 ? 0 : Math.min(CONTENDED_CAP_MS, CONTENDED_BASE_MS * 2 ** losses),
+  };
+}
+
 /**
  * In whole milliseconds: a fraction of one that is left over after a timer fired would be waited for again and again.
  * @param fraction drawn from [0, 1).

@@ -8,6 +8,8 @@ export class CatalogCursor {
   #heardOf = 0;
   /** The position of the last question. */
   #askedFrom = 0;
+  /** Changes that were taken behind a gap: the position passes them as soon as the gap is closed. */
+  readonly #ahead = new Set<number>();
 
   get position(): number {
     return this.#position;
@@ -26,6 +28,7 @@ export class CatalogCursor {
   /** A connection begins: what was heard of on another one is told again. */
   forget(): void {
     this.#heardOf = 0;
+    this.#ahead.clear();
   }
 
   /** The position that is stored. What was heard of meanwhile stays heard of. */
@@ -45,18 +48,26 @@ export class CatalogCursor {
 
   /** A change was taken. */
   took(seq: number): void {
-    if (seq === this.#position + 1) this.#position = seq;
-    else this.heard(seq);
+    this.heard(seq);
+    if (seq > this.#position) this.#ahead.add(seq);
+    this.#close();
   }
 
   /** All changes up to here were taken. */
   read(position: number): void {
+    for (const seq of this.#ahead) if (seq <= position) this.#ahead.delete(seq);
     this.#position = Math.max(this.#position, position);
+    this.#close();
   }
 
   /** The transaction that took them failed. */
   back(position: number): void {
     this.heard(this.#position);
+    this.#ahead.clear();
     this.#position = position;
+  }
+
+  #close(): void {
+    while (this.#ahead.delete(this.#position + 1)) this.#position += 1;
   }
 }

@@ -9,7 +9,7 @@ import { SESSION_TABLES } from "../store/session-rows.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import { FAULTS } from "../wire/fault.ts";
 import type { Welcome } from "../wire/hello.ts";
-import { drawDelayMs, retryDelay } from "./backoff.ts";
+import { type DelayRange, drawDelayMs, retryDelay } from "./backoff.ts";
 import { CatalogCursor } from "./catalog-cursor.ts";
 import { Lanes } from "./lanes.ts";
 import type { Link } from "./link.ts";
@@ -122,7 +122,7 @@ export class Engine {
       link,
       around: () => this.#around(),
       run: (work) => this.#run(work),
-      later: (work) => this.#later(work),
+      later: (work, bounds) => this.#later(work, bounds),
       unsendable: ({ opId, session }) => {
         // The relay would not even read it: its limit was told at the welcome.
         const message = "The op is larger than maxOpBytes allows";
@@ -219,9 +219,14 @@ export class Engine {
   #answered(frame: Told): void {
     if (frame.type === "page") this.#lanes.pulled(frame.id);
     if (frame.type !== "ack" && frame.type !== "refusal") return;
-    const patience = frame.type === "refusal" && FAULTS[frame.code].remedy === "retry";
+    if (frame.type === "ack") {
+      this.#retries = 0;
+      this.#lanes.accepted(frame.session, frame.opId);
+      return;
+    }
+    const patience = FAULTS[frame.code].remedy === "retry";
     if (!patience) this.#retries = 0;
-    this.#lanes.answered(frame.session, frame.opId, patience);
+    this.#lanes.refusedFor(frame.session, frame.opId, patience);
   }
 
   #follow(batch: readonly Told[], outcome: Outcome): void {
@@ -251,16 +256,20 @@ export class Engine {
   #catalogRead(id: string, more: boolean): void {
     if (id !== this.#catalogId) return;
     this.#catalogId = undefined;
-    if (more || this.#cursor.misses) {
-      // An answer that leads no further is not asked for again at once.
-      if (more || this.#cursor.ledFurther) this.#askCatalog();
-      else this.#later(() => this.#askCatalog());
+    if (more) {
+      this.#askCatalog();
       return;
     }
-    if (this.#phase !== "catalog") return;
-    this.#phase = "live";
-    this.#options.freshnessChanged();
-    this.#run(() => this.#lanes.begin());
+    if (this.#phase === "catalog") {
+      // What was told meanwhile is asked for beside all else: on a busy account something always is.
+      this.#phase = "live";
+      this.#options.freshnessChanged();
+      this.#run(() => this.#lanes.begin());
+    }
+    if (!this.#cursor.misses) return;
+    // An answer that leads no further is not asked for again at once.
+    if (this.#cursor.ledFurther) this.#askCatalog();
+    else this.#later(() => this.#askCatalog());
   }
 
   #notAnswered(id: string): void {
@@ -277,13 +286,14 @@ export class Engine {
     });
   }
 
-  #later(work: () => void): void {
+  #later(work: () => void, bounds?: DelayRange): void {
     const { clock, random } = this.#options.env;
-    const stop = clock.after(drawDelayMs(retryDelay(this.#retries), random.fraction()), () => {
+    const range = bounds ?? retryDelay(this.#retries);
+    const stop = clock.after(drawDelayMs(range, random.fraction()), () => {
       this.#timers.delete(stop);
       work();
     });
-    this.#retries += 1;
+    if (bounds === undefined) this.#retries += 1;
     this.#timers.add(stop);
   }
 

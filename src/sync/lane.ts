@@ -6,8 +6,11 @@ import type { PendingOp } from "../store/sync-rows.ts";
 import type { OpFrame } from "../wire/frames.ts";
 import type { WireMessage } from "../wire/shapes.ts";
 
-/** How many ops of one session may wait for their answers at once. */
-export const MAX_IN_FLIGHT = 64;
+/**
+ * How many ops of one session go out before all of them must be answered. Up to there they are pipelined; then others
+ * get their turn, whom an unbroken stream of ops would have refused for ever.
+ */
+export const MAX_BURST = 64;
 
 /**
  * One session's traffic on the present connection. It forgets everything when the connection ends: whatever was in
@@ -16,20 +19,26 @@ export const MAX_IN_FLIGHT = 64;
 export interface Lane {
   /** Sent and not answered, in order. */
   readonly inFlight: readonly string[];
+  /** How many were sent since nothing was in flight. */
+  readonly burst: number;
   /** Refused because the head had moved, and not judged yet. */
   readonly refused: ReadonlySet<string>;
   /** What is held does not continue what the relay has. */
   readonly behind: boolean;
   readonly pulling: boolean;
-  /** The relay asked for patience. */
+  /** How many bursts in a row were refused because others were faster. */
+  readonly losses: number;
+  /** The relay asked for patience, or others get their turn. */
   readonly resting: boolean;
 }
 
 export const EMPTY_LANE: Lane = {
   inFlight: [],
+  burst: 0,
   refused: new Set(),
   behind: false,
   pulling: false,
+  losses: 0,
   resting: false,
 };
 
@@ -51,12 +60,14 @@ export function nextStep(lane: Lane, { row, ops }: SessionOnDisk): LaneStep {
     if (lane.behind || landing) return row.incarnation === null ? { do: "wait" } : { do: "pull" };
     return { do: "judge" };
   }
+  // Where others were faster, one op finds out whether the way is free; the rest follows its acknowledgement.
+  const most = lane.losses > 0 ? 1 : MAX_BURST;
   const frames: OpFrame[] = [];
   const sent = new Set(lane.inFlight);
   let head: Head = row.head;
   for (const op of ops) {
     if (!sent.has(op.opId)) {
-      if (lane.inFlight.length + frames.length >= MAX_IN_FLIGHT) break;
+      if (lane.burst + frames.length >= most) break;
       frames.push(frameOf(op, head));
     }
     head = headAfter(head, op);
@@ -107,9 +118,11 @@ export function frameOf(op: PendingOp, head: Head): OpFrame {
 }
 
 export function laneSent(lane: Lane, frames: readonly OpFrame[]): Lane {
-  return { ...lane, inFlight: [...lane.inFlight, ...frames.map(({ opId }) => opId)] };
+  const inFlight = [...lane.inFlight, ...frames.map(({ opId }) => opId)];
+  return { ...lane, inFlight, burst: lane.burst + frames.length };
 }
 
 export function laneAnswered(lane: Lane, opId: string): Lane {
-  return { ...lane, inFlight: lane.inFlight.filter((id) => id !== opId) };
+  const inFlight = lane.inFlight.filter((id) => id !== opId);
+  return { ...lane, inFlight, burst: inFlight.length === 0 ? 0 : lane.burst };
 }

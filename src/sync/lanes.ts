@@ -6,6 +6,7 @@ import { judgeRefused } from "../store/refuse.ts";
 import { findSession, SESSION_TABLES } from "../store/session-rows.ts";
 import type { SessionRow, SyncRows } from "../store/sync-rows.ts";
 import type { OpFrame } from "../wire/frames.ts";
+import { contendedDelay, type DelayRange } from "./backoff.ts";
 import { EMPTY_LANE, type Lane, laneAnswered, laneSent, nextStep } from "./lane.ts";
 import type { Link } from "./link.ts";
 
@@ -18,8 +19,8 @@ export interface LanesOptions {
   readonly around: () => Surroundings;
   /** Does one thing after another, with everything else that concerns this connection. */
   readonly run: (work: () => Promise<void>) => void;
-  /** Does it after a while, longer each time in a row. */
-  readonly later: (work: () => void) => void;
+  /** Does it after a while: within the bounds, or longer each time in a row. */
+  readonly later: (work: () => void, bounds?: DelayRange) => void;
   /** An op that is too large even to be sent. */
   readonly unsendable: (frame: OpFrame) => void;
 }
@@ -65,15 +66,15 @@ export class Lanes {
     });
   }
 
-  /** The relay answered an op; `patience` when it asked to be left alone for a while. */
-  answered(session: string, opId: string, patience: boolean): void {
+  /** The relay acknowledged an op. */
+  accepted(session: string, opId: string): void {
+    this.#lanes.set(session, { ...laneAnswered(this.#lane(session), opId), losses: 0 });
+  }
+
+  /** The relay refused an op; `patience` when it asked to be left alone for a while. */
+  refusedFor(session: string, opId: string, patience: boolean): void {
     this.#lanes.set(session, laneAnswered(this.#lane(session), opId));
-    if (!patience) return;
-    this.#set(session, { resting: true });
-    this.#options.later(() => {
-      this.#set(session, { resting: false });
-      this.wake(session);
-    });
+    if (patience) this.#rest(session);
   }
 
   /** The op was refused because the head had moved. */
@@ -138,8 +139,19 @@ export class Lanes {
   async #judge(session: string, refused: ReadonlySet<string>): Promise<void> {
     const { db, around } = this.#options;
     await db.write(SESSION_TABLES, (tx) => judgeRefused(tx, session, refused, newOutcome(), around()));
-    this.#set(session, { refused: new Set() });
-    this.wake(session);
+    const losses = this.#lane(session).losses + 1;
+    this.#set(session, { refused: new Set(), losses });
+    const bounds = contendedDelay(losses);
+    if (bounds.maxMs > 0) this.#rest(session, bounds);
+    else this.wake(session);
+  }
+
+  #rest(session: string, bounds?: DelayRange): void {
+    this.#set(session, { resting: true });
+    this.#options.later(() => {
+      this.#set(session, { resting: false });
+      this.wake(session);
+    }, bounds);
   }
 
   #lane(session: string): Lane {
