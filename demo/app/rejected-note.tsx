@@ -1,5 +1,6 @@
 import { type Message, textOf } from "holdfast";
 import { type ReactNode, useState } from "react";
+import { reasonWords } from "./reason-words.ts";
 import type { Rejected, RejectedOp } from "./use-rejected.ts";
 
 interface RejectedNoteProps {
@@ -37,22 +38,4 @@ export function RejectedNote({ message, op, rejected }: RejectedNoteProps): Reac
       </div>
     </div>
   );
-}
-
-function reasonWords(code: string | undefined): string {
-  switch (code) {
-    case "too-large":
-      return "The message is larger than the relay takes.";
-    case "conflict":
-      return "Somebody else wrote in between.";
-    case "deleted":
-    case "unknown-session":
-      return "The conversation was deleted on another device.";
-    case "forbidden":
-      return "The relay does not let you write here.";
-    case undefined:
-      return "The relay refused it.";
-    default:
-      return `The relay refused it (${code}).`;
-  }
 }

@@ -4,12 +4,14 @@ import type { AgentLink } from "./agent-link.ts";
 import { Menu } from "./menu.tsx";
 import { SyncDetails } from "./sync-details.tsx";
 import type { Status } from "./sync-words.ts";
+import type { Rejected } from "./use-rejected.ts";
 
 interface SidebarFootProps {
   readonly account: Account;
   readonly status: Status;
   readonly agent: AgentLink;
   readonly relayUrl: string;
+  readonly rejected: Rejected;
   readonly onImport: (file: File) => void;
   readonly onLogOut: () => void;
 }
@@ -19,6 +21,7 @@ export function SidebarFoot({
   status,
   agent,
   relayUrl,
+  rejected,
   onImport,
   onLogOut,
 }: SidebarFootProps): ReactNode {
@@ -30,7 +33,7 @@ export function SidebarFoot({
       </span>
       <div className="sidebar-who">
         <strong>{account.name}</strong>
-        <SyncDetails status={status} agent={agent} relayUrl={relayUrl} />
+        <SyncDetails status={status} agent={agent} relayUrl={relayUrl} rejected={rejected} />
       </div>
       <input
         ref={picker}

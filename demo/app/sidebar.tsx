@@ -7,6 +7,7 @@ import { ArchiveIcon, BackIcon, CloseIcon, Mark, PlusIcon, SearchIcon } from "./
 import { hrefOf } from "./route.ts";
 import { SidebarFoot } from "./sidebar-foot.tsx";
 import type { Status } from "./sync-words.ts";
+import type { Rejected } from "./use-rejected.ts";
 import { useSearch } from "./use-search.ts";
 
 interface SidebarProps {
@@ -16,6 +17,7 @@ interface SidebarProps {
   readonly status: Status;
   readonly agent: AgentLink;
   readonly relayUrl: string;
+  readonly rejected: Rejected;
   readonly search: RefObject<HTMLInputElement | null>;
   readonly onImport: (file: File) => void;
   readonly onLogOut: () => void;

@@ -1,12 +1,15 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import type { AgentLink } from "./agent-link.ts";
 import { agoLabel } from "./dates.ts";
+import { RejectedList } from "./rejected-list.tsx";
 import { type Status, statusWords, storageWords } from "./sync-words.ts";
+import type { Rejected } from "./use-rejected.ts";
 
 interface SyncDetailsProps {
   readonly status: Status;
   readonly agent: AgentLink;
   readonly relayUrl: string;
+  readonly rejected: Rejected;
 }
 
 const agentWords: Readonly<Record<AgentLink, string>> = {
@@ -17,7 +20,7 @@ const agentWords: Readonly<Record<AgentLink, string>> = {
 };
 
 /** One line on where things stand; opened, all that is known. A click elsewhere and Escape close it. */
-export function SyncDetails({ status, agent, relayUrl }: SyncDetailsProps): ReactNode {
+export function SyncDetails({ status, agent, relayUrl, rejected }: SyncDetailsProps): ReactNode {
   const details = useRef<HTMLDetailsElement>(null);
   useEffect(() => {
     const outside = (event: Event): void => {
@@ -58,14 +61,17 @@ export function SyncDetails({ status, agent, relayUrl }: SyncDetailsProps): Reac
         <span className="dot" data-tone={tone} aria-hidden="true" />
         <span data-testid="sync-status">{text}</span>
       </summary>
-      <dl>
-        {facts.map(([name, value]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{value}</dd>
-          </div>
-        ))}
-      </dl>
+      <div className="sync-panel">
+        <dl>
+          {facts.map(([name, value]) => (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ))}
+        </dl>
+        <RejectedList rejected={rejected} />
+      </div>
     </details>
   );
 }

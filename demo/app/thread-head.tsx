@@ -18,7 +18,14 @@ export function ThreadHead({ entry, draft, catalog, onBack }: ThreadHeadProps): 
   const [renaming, setRenaming] = useState(false);
   const [deleting, setDeleting] = useState(false);
   const { actions } = catalog;
-  const title = draft ? "New conversation" : titleOf(entry);
+  const gone = entry === undefined && !draft;
+  const title = draft
+    ? "New conversation"
+    : gone
+      ? catalog.loading
+        ? ""
+        : "Not in your list"
+      : titleOf(entry);
   useEffect(() => {
     document.title = draft ? "Holdfast" : `${title} · Holdfast`;
   }, [draft, title]);
@@ -37,7 +44,7 @@ export function ThreadHead({ entry, draft, catalog, onBack }: ThreadHeadProps): 
           }}
         />
       ) : (
-        <h2 title={title}>{entry === undefined && !draft ? "" : title}</h2>
+        <h2 title={title}>{title}</h2>
       )}
       {entry?.archived === true && <span className="tag">Archived</span>}
       {entry !== undefined && !renaming && (

@@ -56,6 +56,7 @@ export function Workspace({ account, config, onLeave }: WorkspaceProps): ReactNo
         status={status}
         agent={agent}
         relayUrl={account.relayUrl}
+        rejected={rejected}
         search={search}
         onImport={setFile}
         onLogOut={() => setLeaving(true)}
