@@ -71,7 +71,7 @@ export const ownRows: readonly Row[] = [
   },
 ];
 
-const seconds = 1.5;
+const seconds = 1.2;
 
 async function measured<T>(kind: Kind, work: (server: Server) => Promise<T>): Promise<T> {
   const server = await startServer(kind);

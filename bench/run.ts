@@ -2,7 +2,7 @@
 // other round; what counts is the ratio within a round. Writes docs/performance.md.
 //   --rounds N   --only relay|browser   --gate (fails where the median and two thirds of the rounds miss a target)
 import { writeFileSync } from "node:fs";
-import { cpus } from "node:os";
+import { cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { run } from "../scripts/run.ts";
@@ -19,6 +19,7 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds);
+const busy = loadavg()[0] ?? 0;
 
 async function roundsOf(name: string, measure: (kind: "ref" | "ours") => Promise<Figures>): Promise<Round[]> {
   const found: Round[] = [];
@@ -76,6 +77,7 @@ One 500-byte JSON message is the unit. Absolute figures move by up to two times 
 ratios count**, each taken within one round in which both sides ran back to back in fresh processes and folders. Median of
 ${rounds} rounds, with the smallest and the largest.
 
+Other work on the machine when this run began: ${busy.toFixed(1)} runnable on ${cpus().length} cores${busy > 1 ? ", which is unfair to the side that needs more of them: look at CPU per append, and run it again on a quiet machine" : ""}.
 An acknowledgement means the same on both sides: the commit that a power cut survives is done.
 
 ${sections.join("\n\n")}
