@@ -6,6 +6,8 @@ import { HoldfastError } from "../src/model/errors.ts";
 import { checkId } from "../src/model/ids.ts";
 import type { CommandProcess } from "./command-process.ts";
 import type { RelayLimits } from "./limits.ts";
+import { jsonLogger } from "./logger.ts";
+import { systemClock } from "./node-env.ts";
 import { createRelay, type RelayOptions } from "./relay.ts";
 import { sqliteStorage } from "./storage/sqlite.ts";
 
@@ -58,8 +60,8 @@ export async function runCommand(command: CommandProcess): Promise<number> {
 class UsageError extends Error {}
 
 async function runRelay(args: readonly string[], command: CommandProcess): Promise<number> {
-  const options = relayOptions(args, command.env);
-  const relay = await createRelay(options);
+  const logger = jsonLogger(command.err, { clock: { ...systemClock, now: command.nowMs } });
+  const relay = await createRelay({ ...relayOptions(args, command.env), logger });
   command.out(`holdfast relay listening on ${relay.url}\n`);
   await command.untilAsked();
   await relay.close();

@@ -37,6 +37,8 @@ export interface SqliteStorageOptions {
   readonly durability?: "power" | "process" | undefined;
   /** Speaks to SQLite; by default whichever module this runtime has. */
   readonly driver?: SqliteDriver | undefined;
+  /** Sessions whose head is kept in memory, some 300 bytes each and their metadata. 20,000 by default. */
+  readonly maxCachedHeads?: number | undefined;
 }
 
 /**
@@ -59,8 +61,6 @@ interface Queued {
   readonly answer: (answer: Answer) => void;
 }
 
-const MAX_CACHED_HEADS = 20_000;
-
 class SqliteRelayStorage implements RelayStorage {
   readonly #options: SqliteStorageOptions;
   #state: Opened | { readonly at: "closed" } = { at: "closed" };
@@ -73,10 +73,15 @@ class SqliteRelayStorage implements RelayStorage {
   async open(host: StorageHost): Promise<{ storeId: string }> {
     if (this.#state.at === "open")
       throw new StorageError("The storage is open already", { reason: "blocked" });
-    const { path, durability = host.durability, driver = sqliteDriver() } = this.#options;
+    const {
+      path,
+      durability = host.durability,
+      driver = sqliteDriver(),
+      maxCachedHeads = 20_000,
+    } = this.#options;
     const file = openSqliteFile({ path, driver, durability, newStoreId: host.newId() });
     const statements = prepareStatements(file.database);
-    const heads = new SqliteHeads(statements, MAX_CACHED_HEADS);
+    const heads = new SqliteHeads(statements, maxCachedHeads);
     this.#state = { at: "open", file, host, statements, heads };
     return { storeId: file.storeId };
   }
