@@ -19,7 +19,8 @@ import type {
   StorageTotals,
   Write,
 } from "./contract.ts";
-import { type Commit, decide } from "./decide.ts";
+import { decide } from "./decide.ts";
+import type { Commit } from "./decision.ts";
 import { entryOf } from "./entry.ts";
 import { MemorySession } from "./memory-session.ts";
 import { answerGeneration, answerPull, refusalWithTail } from "./reading.ts";

@@ -1,6 +1,6 @@
 import type { GenerationEntry } from "../../src/wire/log.ts";
 import type { KnownOp, MessageBody, SessionRow, StoredMessage } from "./contract.ts";
-import type { Commit } from "./decide.ts";
+import type { Commit } from "./decision.ts";
 import type { Ancestry, Segment } from "./lineage.ts";
 import type { LogRows } from "./log.ts";
 import type { StateRows } from "./reading.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { Doc, encodeStateAsUpdate } from "yjs";
 import { memoryStorage } from "../../../server/storage/memory.ts";
 import { faultyStorage } from "../faulty-storage.ts";
-import { append, replace } from "../ops.ts";
+import { append, edit, replace } from "../ops.ts";
 import { YjsClient } from "../yjs-client.ts";
 import { base64, bring, opened, updateOf } from "./fixture.ts";
 
@@ -205,4 +205,25 @@ test("[C45] sessions opened and closed leave no document, timer or channel behin
   expect(relay.core.size.channels).toBe(0);
   setup.drop();
   expect(relay.clock.waiting).toBe(0);
+});
+
+test("[P63] metadata is no part of the document: neither touches the other, and metadata merges leaf by leaf", async () => {
+  const { relay, setup, incarnation, head, join, exchange } = await opened();
+  const { client, yjs } = await join();
+  yjs.map.set("/title", "of the state");
+  await exchange([yjs]);
+  const change = (opId: string, at: string, value: string) =>
+    edit("s", opId, { incarnation, metadata: [{ at, value }] });
+  client.say(change("1", "/title", "of the catalog"));
+  setup.say(change("2", "/plan/step", "one"));
+  await relay.settle();
+  await setup.expect(
+    "ack",
+    append("s", ["b"], { base: head, metadata: [{ at: "/plan/next", value: "two" }] }),
+  );
+  await exchange([yjs]);
+  expect(yjs.map.toJSON()).toEqual({ "/title": "of the state" });
+  const { entries } = await client.expect("catalog-page", { type: "catalog", id: "c", cursor: 0 });
+  expect(entries[0]?.metadata).toEqual({ title: "of the catalog", plan: { step: "one", next: "two" } });
+  expect(entries[0]?.stateCursor).toBe(1);
 });
