@@ -1,6 +1,6 @@
 import type { Environment } from "./env/environment.ts";
 import { standaloneTabs } from "./env/tabs.ts";
-import { HoldfastError, invalidInput, StorageError } from "./model/errors.ts";
+import { HoldfastError, StorageError } from "./model/errors.ts";
 import { checkId, newId } from "./model/ids.ts";
 import type { JsonObject } from "./model/json.ts";
 import { readObject } from "./session/session-arguments.ts";
@@ -10,6 +10,7 @@ import { SYNC_SCHEMA_VERSION, type SyncRows } from "./store/sync-rows.ts";
 import { readArchive, writeArchive } from "./sync/archive.ts";
 import { Catalog } from "./sync/catalog.ts";
 import { Connection } from "./sync/connected.ts";
+import { type FlushOptions, flush } from "./sync/flush.ts";
 import { Leader } from "./sync/leader.ts";
 import type { TokenSource } from "./sync/link.ts";
 import { Rejected } from "./sync/rejected.ts";
@@ -17,6 +18,7 @@ import { Replicas } from "./sync/replicas.ts";
 import { type ClientStatus, StatusBoard, type StorageStatus } from "./sync/status.ts";
 import { SyncedStore } from "./sync/synced-store.ts";
 import { TabLine } from "./sync/tab-news.ts";
+import { TabQuestions } from "./sync/tab-questions.ts";
 import { Uplink, type UplinkStatus } from "./sync/uplink.ts";
 
 /** What a client is made of, once its environment and database are there. */
@@ -30,9 +32,6 @@ export interface ClientParts {
   readonly db: LocalDatabase<SyncRows>;
   readonly storage: StorageStatus;
 }
-
-/** How long `flush` waits unless told otherwise. */
-export const FLUSH_LIMIT_MS = 30_000;
 
 /** One actor's sessions on this device, and their way to the relay. Made by `openClient`. */
 export class Client {
@@ -48,6 +47,7 @@ export class Client {
   readonly #store: SyncedStore;
   readonly #board: StatusBoard;
   readonly #line: TabLine;
+  readonly #questions: TabQuestions;
   readonly #leader: Leader;
   readonly #open = new Set<SyncedSession>();
   #uplink: Uplink | undefined;
@@ -61,7 +61,10 @@ export class Client {
     this.#newId = () => newId({ nowMs: env.clock.now(), bytes: (length) => env.random.bytes(length) });
     this.#board = new StatusBoard(db, parts.storage);
     this.#replicas = new Replicas(db, (error) => this.#failed(error));
-    this.#connection = new Connection(env.clock);
+    const tabs = parts.storage === "memory" ? standaloneTabs() : env.tabs;
+    const own = () => this.#uplink?.requests;
+    this.#questions = new TabQuestions({ tabs, clock: env.clock, name: parts.name, newId: this.#newId, own });
+    this.#connection = new Connection(env.clock, this.#questions);
     this.#store = new SyncedStore({
       actorId,
       db,
@@ -72,7 +75,6 @@ export class Client {
     });
     this.sessions = new Catalog(db, this.#store, this.#newId);
     this.rejected = new Rejected(db, () => ({ opId: this.#newId(), at: this.#now() }));
-    const tabs = parts.storage === "memory" ? standaloneTabs() : env.tabs;
     this.#line = new TabLine(tabs, parts.name, {
       told: (news) => {
         if (!this.#leader.leading) this.#board.set(news);
@@ -125,34 +127,9 @@ export class Client {
    * Waits until everything written here is durable on the relay: `pending` is 0 then. At the time limit (30 s unless
    * told otherwise), and when the signal aborts, it resolves with what is left.
    */
-  async flush(
-    options: { readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},
-  ): Promise<{ readonly pending: number }> {
+  async flush(options: FlushOptions = {}): Promise<{ readonly pending: number }> {
     this.#mustBeOpen();
-    const { signal, timeoutMs = FLUSH_LIMIT_MS } = readObject(options, "options");
-    if (!(typeof timeoutMs === "number" && timeoutMs >= 0))
-      throw invalidInput("timeoutMs", "must be a number of milliseconds from 0");
-    if (signal !== undefined && typeof signal.addEventListener !== "function")
-      throw invalidInput("signal", "must be an AbortSignal");
-    const { clock } = this.#parts.env;
-    await this.#board.refresh();
-    await new Promise<void>((resolve) => {
-      const ends: (() => void)[] = [];
-      const done = (): void => {
-        for (const end of ends) end();
-        resolve();
-      };
-      const look = (): void => {
-        if (this.status.pending === 0 || this.status.link === "closed") done();
-      };
-      ends.push(this.subscribe(look), clock.after(timeoutMs, done));
-      signal?.addEventListener("abort", done);
-      ends.push(() => signal?.removeEventListener("abort", done));
-      if (signal?.aborted === true) done();
-      else look();
-    });
-    await this.#board.refresh();
-    return { pending: this.status.pending };
+    return flush(this.#board, this.#parts.env.clock, readObject(options, "options"));
   }
 
   /** Connects now instead of after the wait; also after the relay refused. */
@@ -201,6 +178,7 @@ export class Client {
       this.#connection.close();
       await this.#replicas.close();
       this.#line.close();
+      this.#questions.close();
       await last();
       this.#board.set({ link: "closed", leader: false });
       this.#board.close();

@@ -5,6 +5,7 @@ import type { Generation } from "../store/live-store.ts";
 import type { SessionOnDisk } from "../store/session-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
 import type { Requests } from "./requests.ts";
+import type { Asker } from "./tab-questions.ts";
 import type { Connected } from "./until.ts";
 
 /** How long a read waits for a first connection before it tells what is here. */
@@ -13,13 +14,16 @@ const FIRST_CONNECTION_MS = 5_000;
 /** What the connection is to the store: whether waiting for it makes sense, and its answers. */
 export class Connection implements Connected {
   readonly #listeners = new Set<() => void>();
+  readonly #otherTabs: Asker;
   #link: LinkStatus = "offline";
   #fresh = false;
   #patient = true;
   #stop: () => void;
   #requests: Requests | undefined;
 
-  constructor(clock: Clock) {
+  /** @param otherTabs asks the tab that holds the connection, when this one does not. */
+  constructor(clock: Clock, otherTabs: Asker) {
+    this.#otherTabs = otherTabs;
     this.#stop = clock.after(FIRST_CONNECTION_MS, () => this.#giveUp());
   }
 
@@ -40,6 +44,7 @@ export class Connection implements Connected {
 
   /** This tab does not hold the connection: it does not wait for it. */
   follow(): void {
+    this.#requests = undefined;
     this.#giveUp();
   }
 
@@ -79,13 +84,13 @@ export class Connection implements Connected {
 
   close(): void {
     this.#giveUp();
-    this.#requests = undefined;
     this.#link = "closed";
     this.#tellAll();
   }
 
-  #ask(): Requests {
-    if (this.#requests !== undefined && this.#link === "online") return this.#requests;
+  #ask(): Asker {
+    if (this.#requests === undefined) return this.#otherTabs;
+    if (this.#link === "online") return this.#requests;
     throw new ConnectionError("That generation is not held on this device, and there is no connection", {
       retryable: true,
     });

@@ -10,7 +10,8 @@ const ANSWERS = {
   "list-generations": "generations",
 } as const satisfies Partial<Record<ClientFrame["type"], LinkFrame["type"]>>;
 
-type Asking = keyof typeof ANSWERS;
+/** What may be asked. */
+export type Asking = keyof typeof ANSWERS;
 type RequestFrame<A extends Asking> = Extract<ClientFrame, { type: A }>;
 type AnswerFrame = Extract<LinkFrame, { type: (typeof ANSWERS)[Asking] }>;
 /** A request without the id, which is given here. */

@@ -1,0 +1,43 @@
+import type { Clock } from "../env/clock.ts";
+import { invalidInput } from "../model/errors.ts";
+import type { StatusBoard } from "./status.ts";
+
+export interface FlushOptions {
+  /** Ends the waiting. */
+  readonly signal?: AbortSignal | undefined;
+  /** How long to wait at most, in milliseconds; 30,000 unless told otherwise. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** How long `flush` waits unless told otherwise. */
+export const FLUSH_LIMIT_MS = 30_000;
+
+/** Waits until nothing is pending, the limit has passed, or the signal aborts; tells what is left. */
+export async function flush(
+  board: StatusBoard,
+  clock: Clock,
+  { signal, timeoutMs = FLUSH_LIMIT_MS }: FlushOptions,
+): Promise<{ readonly pending: number }> {
+  if (!(typeof timeoutMs === "number" && timeoutMs >= 0))
+    throw invalidInput("timeoutMs", "must be a number of milliseconds from 0");
+  if (signal !== undefined && typeof signal.addEventListener !== "function")
+    throw invalidInput("signal", "must be an AbortSignal");
+  await board.refresh();
+  await new Promise<void>((resolve) => {
+    const ends: (() => void)[] = [];
+    const done = (): void => {
+      for (const end of ends) end();
+      resolve();
+    };
+    const look = (): void => {
+      if (board.status.pending === 0 || board.status.link === "closed") done();
+    };
+    ends.push(board.subscribe(look), clock.after(timeoutMs, done));
+    signal?.addEventListener("abort", done);
+    ends.push(() => signal?.removeEventListener("abort", done));
+    if (signal?.aborted === true) done();
+    else look();
+  });
+  await board.refresh();
+  return { pending: board.status.pending };
+}
