@@ -180,6 +180,7 @@ export class SyncedSession extends Session {
         throw invalidInput("recipe", "must change the draft before it returns, not wait for something");
       await this.#live.changeState(this.id, copyJsonObject(draft, "state"), seen);
     });
+    // The caller hears of a failure; the next in line only waits.
     this.#updates = next.catch(() => undefined);
     return next;
   }

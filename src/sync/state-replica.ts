@@ -144,6 +144,7 @@ export class StateReplica {
 
   #queue<T>(work: () => Promise<T>): Promise<T> {
     const next = this.#work.then(work, work);
+    // The caller hears of a failure; the next in line only waits.
     this.#work = next.catch(() => undefined);
     return next;
   }
