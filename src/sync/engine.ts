@@ -219,14 +219,10 @@ export class Engine {
   #answered(frame: Told): void {
     if (frame.type === "page") this.#lanes.pulled(frame.id);
     if (frame.type !== "ack" && frame.type !== "refusal") return;
-    if (frame.type === "ack") {
-      this.#retries = 0;
-      this.#lanes.accepted(frame.session, frame.opId);
-      return;
-    }
-    const patience = FAULTS[frame.code].remedy === "retry";
+    const patience = frame.type === "refusal" && FAULTS[frame.code].remedy === "retry";
     if (!patience) this.#retries = 0;
-    this.#lanes.refusedFor(frame.session, frame.opId, patience);
+    if (frame.type === "ack") this.#lanes.accepted(frame.session, frame.opId);
+    else this.#lanes.refusedFor(frame.session, frame.opId, patience);
   }
 
   #follow(batch: readonly Told[], outcome: Outcome): void {
@@ -238,7 +234,12 @@ export class Engine {
         lanes.refused(frame.session, frame.opId);
       if (frame.type === "catalog-page") this.#catalogRead(frame.id, frame.more);
     }
-    if (this.#phase === "live" && this.#cursor.misses) this.#askCatalog();
+    if (this.#phase === "live" && this.#cursor.misses && this.#catalogId === undefined) {
+      // An answer that led no further is not asked for again at once.
+      const vain = batch.some(({ type }) => type === "catalog-page") && !this.#cursor.ledFurther;
+      if (vain) this.#later(() => this.#askCatalog());
+      else this.#askCatalog();
+    }
     this.#options.synced();
     const told = batch.flatMap((frame) =>
       "session" in frame ? [frame.session] : "entry" in frame ? [frame.entry.session] : [],
@@ -256,20 +257,13 @@ export class Engine {
   #catalogRead(id: string, more: boolean): void {
     if (id !== this.#catalogId) return;
     this.#catalogId = undefined;
-    if (more) {
-      this.#askCatalog();
-      return;
-    }
-    if (this.#phase === "catalog") {
+    if (more) this.#askCatalog();
+    else if (this.#phase === "catalog") {
       // What was told meanwhile is asked for beside all else: on a busy account something always is.
       this.#phase = "live";
       this.#options.freshnessChanged();
       this.#run(() => this.#lanes.begin());
     }
-    if (!this.#cursor.misses) return;
-    // An answer that leads no further is not asked for again at once.
-    if (this.#cursor.ledFurther) this.#askCatalog();
-    else this.#later(() => this.#askCatalog());
   }
 
   #notAnswered(id: string): void {

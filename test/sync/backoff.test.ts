@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { drawDelayMs, refusedDelay, retryDelay } from "../../src/sync/backoff.ts";
+import { contendedDelay, drawDelayMs, refusedDelay, retryDelay } from "../../src/sync/backoff.ts";
 
 test("[P9] the wait is up to 250 ms at first and doubles up to 30 s", () => {
   expect([0, 1, 2, 3, 4, 5, 6, 7, 8].map((failures) => retryDelay(failures).maxMs)).toEqual([
@@ -40,4 +40,9 @@ test("[C30] even the shortest waits between refused tokens leave fewer than ten 
     connections += 1;
   }
   expect(connections).toBeLessThan(10);
+});
+
+test("[C18] who was beaten to a session once tries again at once; more often, after a time drawn from bounds that double to 500 ms", () => {
+  expect([1, 2, 3, 6, 50].map((losses) => contendedDelay(losses).maxMs)).toEqual([0, 40, 80, 500, 500]);
+  expect(contendedDelay(9).minMs).toBe(0);
 });
