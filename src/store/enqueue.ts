@@ -1,4 +1,4 @@
-import { ConflictError, InvalidInputError } from "../model/errors.ts";
+import { ConflictError, invalidInput } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Message, serializeMessage } from "../model/message.ts";
 import { messageEquals } from "../model/message-equality.ts";
@@ -37,6 +37,12 @@ export async function enqueue(
   return op;
 }
 
+/** The messages of a view, as a write looks at them. */
+export interface Present {
+  readonly messages: readonly Message[];
+  has(id: string): boolean;
+}
+
 /** What goes into the op beside the log. */
 export interface DraftBeside {
   readonly state?: OpState | undefined;
@@ -46,13 +52,13 @@ export interface DraftBeside {
 
 /**
  * The op that a write means, given what is there. Undefined when it changes nothing.
- * @param present the messages of the view, for writes that name a whole log.
+ * @param present the view. Writes that name a whole log look at its messages, an append only asks whether an id is there.
  */
 export function draftOf(
   found: SessionOnDisk,
   intent: Intent,
   beside: DraftBeside,
-  present: readonly Message[],
+  present: Present,
 ): Draft | undefined {
   const { view } = found.row;
   const common = { state: beside.state, metadata: metadataOf(found, beside) };
@@ -80,8 +86,8 @@ export function draftOf(
     }
     case "replace": {
       if (intent.expected !== undefined) mustStand(intent.expected, view.head);
-      checkIds(intent.messages, []);
-      const kept = keptPrefix(intent.messages, present, log.keep.count);
+      checkIds(intent.messages, undefined);
+      const kept = keptPrefix(intent.messages, present.messages, log.keep.count);
       const keep = { generation: log.keep.generation, count: kept };
       const keepLastId = intent.messages[kept - 1]?.id ?? null;
       const messages = intent.messages.slice(kept).map(serializeMessage);
@@ -114,28 +120,17 @@ function mustStand(expected: Revision, actual: Head): void {
   if (!revisionEquals(expected, actual)) throw new ConflictError(undefined, { expected, actual });
 }
 
-function checkIds(messages: readonly Message[], present: readonly Message[]): void {
-  if (messages.length === 0) return;
+function checkIds(messages: readonly Message[], present: Present | undefined): void {
   const ids = new Set<string>();
-  const taken = (_id: string, index: number): InvalidInputError =>
-    new InvalidInputError(`messages[${index}].id is already in the log`, { path: `messages[${index}].id` });
   for (const [index, { id }] of messages.entries()) {
-    if (ids.has(id)) throw taken(id, index);
+    const path = `messages[${index}].id`;
+    if (ids.has(id) || present?.has(id) === true) throw invalidInput(path, "is already in the log");
     ids.add(id);
-  }
-  for (const { id } of present) {
-    if (ids.has(id))
-      throw taken(
-        id,
-        messages.findIndex((message) => message.id === id),
-      );
   }
 }
 
-function heldIds(messages: readonly JsonObject[], present: readonly Message[]): readonly string[] {
-  if (messages.length === 0) return [];
-  const ids = new Set<JsonObject[string] | undefined>(messages.map(({ id }) => id));
-  return present.filter(({ id }) => ids.has(id)).map(({ id }) => id);
+function heldIds(messages: readonly JsonObject[], present: Present): readonly string[] {
+  return messages.map(({ id }) => String(id)).filter((id) => present.has(id));
 }
 
 function keptPrefix(messages: readonly Message[], present: readonly Message[], most: number): number {

@@ -8,9 +8,13 @@ import type { SessionOnDisk } from "./session-rows.ts";
 import { parseLog, type StoredLog } from "./stored-log.ts";
 import type { SyncRows } from "./sync-rows.ts";
 
-interface Held extends StoredLog {
+/** Only ever added to: whoever read it before still sees what it saw. */
+interface Held {
   readonly life: string;
   readonly generation: number;
+  readonly messages: Message[];
+  readonly places: Map<string, number>;
+  readonly damaged: Damage[];
 }
 
 /** How many sessions' messages stay parsed in memory, and how many messages of ops. */
@@ -32,49 +36,55 @@ export class ViewCache {
     trim(this.#noted, MAX_NOTED);
   }
 
-  /** All messages of the view, as this transaction sees it. */
-  async read(tx: Reader<SyncRows>, found: SessionOnDisk): Promise<StoredLog> {
+  /** All messages of the view, as this transaction sees it: reads what was not read before. */
+  async read(tx: Reader<SyncRows>, found: SessionOnDisk): Promise<ViewLog> {
     const log = layeredLog(found.row.head, found.ops);
-    const held = await this.#confirmed(tx, found, log);
-    const carried = this.#parse(log.carried, log.keep.count);
-    const kept =
-      held.messages.length === log.keep.count ? held.messages : held.messages.slice(0, log.keep.count);
-    return {
-      messages: Object.freeze(kept.concat(carried.messages)),
-      damaged: [...held.damaged.filter(({ index }) => index < log.keep.count), ...carried.damaged],
-    };
+    return this.#viewOf(await this.#confirmed(tx, found, log), log);
+  }
+
+  /** What is known of the view without reading: only the messages of ops, where the log was never read whole. */
+  async peek(tx: Reader<SyncRows>, found: SessionOnDisk): Promise<ViewLog> {
+    const log = layeredLog(found.row.head, found.ops);
+    return this.#viewOf((await this.#stillTrue(tx, found, log)) ?? emptyHeld("", log.keep.generation), log);
   }
 
   forget(session: string): void {
     this.#held.delete(session);
   }
 
-  async #confirmed(tx: Reader<SyncRows>, { row }: SessionOnDisk, log: Layered): Promise<Held> {
+  #viewOf(held: Held, log: Layered): ViewLog {
+    const kept = Math.min(held.messages.length, log.keep.count);
+    return new ViewLog({
+      held,
+      kept,
+      carried: log.carried,
+      parse: () => this.#parse(log.carried, log.keep.count),
+    });
+  }
+
+  async #confirmed(tx: Reader<SyncRows>, found: SessionOnDisk, log: Layered): Promise<Held> {
     const { generation, count } = log.keep;
-    const life = row.incarnation ?? "";
-    let held = await this.#stillTrue(tx, row.id, life, log);
-    held ??= { life, generation, messages: [], damaged: [] };
+    const { id, incarnation } = found.row;
+    const life = incarnation ?? "";
+    const known = await this.#stillTrue(tx, found, log);
+    const held = known === undefined ? emptyHeld(life, generation) : { ...known, life };
     const from = held.messages.length;
     if (from < count) {
-      const added = this.#parse(await readMessages(tx, row.id, { generation, from, to: count }), from);
-      const messages = held.messages.concat(added.messages);
-      held = { life, generation, messages, damaged: [...held.damaged, ...added.damaged] };
+      const added = this.#parse(await readMessages(tx, id, { generation, from, to: count }), from);
+      for (const message of added.messages) held.places.set(message.id, held.messages.push(message) - 1);
+      held.damaged.push(...added.damaged);
     }
-    this.#held.delete(row.id);
-    this.#held.set(row.id, { ...held, life });
+    this.#held.delete(id);
+    this.#held.set(id, held);
     trim(this.#held, MAX_SESSIONS);
     return held;
   }
 
   /** What is held of the session, unless it is of another generation or life, or was cut since. */
-  async #stillTrue(
-    tx: Reader<SyncRows>,
-    session: string,
-    life: string,
-    log: Layered,
-  ): Promise<Held | undefined> {
+  async #stillTrue(tx: Reader<SyncRows>, { row }: SessionOnDisk, log: Layered): Promise<Held | undefined> {
     const { generation, count } = log.keep;
-    const held = this.#held.get(session);
+    const held = this.#held.get(row.id);
+    const life = row.incarnation ?? "";
     if (held === undefined || held.generation !== generation || (held.life !== life && held.life !== ""))
       return undefined;
     const end = Math.min(held.messages.length, count);
@@ -82,7 +92,7 @@ export class ViewCache {
     const stored =
       end === count
         ? log.keepLastId
-        : (await readMessages(tx, session, { generation, from: end - 1, to: end }))[0]?.id;
+        : (await readMessages(tx, row.id, { generation, from: end - 1, to: end }))[0]?.id;
     return held.messages[end - 1]?.id === stored ? held : undefined;
   }
 
@@ -100,6 +110,50 @@ export class ViewCache {
     }
     return { messages, damaged };
   }
+}
+
+interface ViewLogParts {
+  readonly held: Held;
+  readonly kept: number;
+  readonly carried: readonly JsonObject[];
+  readonly parse: () => StoredLog;
+}
+
+/** The messages of one view. What nobody asks for is neither parsed nor listed. */
+export class ViewLog {
+  readonly #parts: ViewLogParts;
+  #carried: StoredLog | undefined;
+  #messages: readonly Message[] | undefined;
+
+  constructor(parts: ViewLogParts) {
+    this.#parts = parts;
+  }
+
+  get messages(): readonly Message[] {
+    const { held, kept } = this.#parts;
+    this.#messages ??= Object.freeze(held.messages.slice(0, kept).concat(this.#parsed.messages));
+    return this.#messages;
+  }
+
+  get damaged(): readonly Damage[] {
+    const { held, kept } = this.#parts;
+    return held.damaged.filter(({ index }) => index < kept).concat(this.#parsed.damaged);
+  }
+
+  has(id: string): boolean {
+    const { held, kept, carried } = this.#parts;
+    const place = held.places.get(id);
+    return (place !== undefined && place < kept) || carried.some((message) => message.id === id);
+  }
+
+  get #parsed(): StoredLog {
+    this.#carried ??= this.#parts.parse();
+    return this.#carried;
+  }
+}
+
+function emptyHeld(life: string, generation: number): Held {
+  return { life, generation, messages: [], places: new Map(), damaged: [] };
 }
 
 function trim<V>(map: Map<string, V>, most: number): void {

@@ -107,9 +107,12 @@ export class SyncedStore implements LiveStore {
       if (read === undefined) return undefined;
       const { view } = read.found.row;
       const seen = replica.view(read.found.ops);
-      const { messages, damaged } = read.log;
+      const { log } = read;
+      const { damaged } = log;
       const snapshot: Snapshot = {
-        messages,
+        get messages() {
+          return log.messages;
+        },
         state: seen.state,
         metadata: freezeJson(structuredClone(view.metadata)),
         revision: Object.freeze({ generation: view.head.generation, count: view.head.count }),
@@ -133,8 +136,10 @@ export class SyncedStore implements LiveStore {
         const seen = beside.state?.seen ?? replica.view(await this.#ops(id));
         const state = beside.state === undefined ? undefined : stateOp(seen, beside.state.to);
         const op = await this.#enqueue(id, async (found, tx) => {
-          const { messages } = await this.#cache.read(tx, found);
-          return draftOf(found, intent, { ...beside, state }, messages);
+          // An append looks at no history, however long (H11); what the cache knows of it is known anyway.
+          const present =
+            intent.kind === "append" ? await this.#cache.peek(tx, found) : await this.#cache.read(tx, found);
+          return draftOf(found, intent, { ...beside, state }, present);
         });
         if ("messages" in intent) for (const message of intent.messages) this.#cache.note(message);
         return op === undefined ? undefined : { opId: op.opId };
