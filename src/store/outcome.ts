@@ -49,6 +49,10 @@ export async function rejectOp(
 ): Promise<void> {
   await tx.delete("outbox", [op.session, op.n]);
   const { reason, message, actual } = why;
+  // How far somebody had read in what is gone is nothing to decide about.
+  const moot =
+    reason === "deleted" && op.kind === "edit" && op.metadata === undefined && op.archived === undefined;
+  if (moot && op.read !== undefined) return;
   // A part that landed is confirmed; only the rest is set aside.
   await tx.put("rejected", {
     opId: op.opId,
