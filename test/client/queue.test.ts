@@ -111,6 +111,7 @@ describe("the queue of one client", () => {
     const { world, a } = await begin(1);
     const message = say("here");
     const looks: Promise<boolean>[] = [];
+    a.cable.delayMs = 100;
     await world.during(a.session.append({ messages: [message] }));
     a.database.watch(() => {
       looks.push(
