@@ -20,6 +20,7 @@ test("the test cable carries bytes, is cut for old and new connections, and carr
   const first = connect(cable.port, "127.0.0.1");
   first.write("one");
   expect(String((await once(first, "data"))[0])).toBe("one");
+  expect(cable.bytes).toEqual({ up: 3, down: 3 });
   const broken = new Promise((resolve) => first.once("close", resolve));
   first.on("error", () => {});
   cable.cut();

@@ -8,6 +8,8 @@ export interface CutProxy {
   /** Connections that go through now, and how many there have ever been. */
   readonly open: number;
   readonly accepted: number;
+  /** Bytes that have gone through, to the relay and from it. */
+  readonly bytes: { readonly up: number; readonly down: number };
   /** Resets every connection and every attempt to make one. */
   cut(): void;
   /** Keeps connections open and loses what is sent through them: a half-open line. */
@@ -25,6 +27,7 @@ export async function openCutProxy(targetPort: number, options: { host?: string 
   let mode: "through" | "cut" | "swallow" = "through";
   let target = targetPort;
   let accepted = 0;
+  const bytes = { up: 0, down: 0 };
 
   const server = createServer((near) => {
     if (mode === "cut") {
@@ -41,12 +44,13 @@ export async function openCutProxy(targetPort: number, options: { host?: string 
     ];
     for (const [from, to] of sides) {
       from.setNoDelay(true);
-      from.on("data", (bytes) => {
+      from.on("data", (chunk) => {
         if (mode === "swallow" || line.lossy) {
           line.lossy = true;
           return;
         }
-        if (!to.write(bytes)) {
+        bytes[from === near ? "up" : "down"] += chunk.length;
+        if (!to.write(chunk)) {
           from.pause();
           to.once("drain", () => from.resume());
         }
@@ -79,6 +83,9 @@ export async function openCutProxy(targetPort: number, options: { host?: string 
     },
     get accepted() {
       return accepted;
+    },
+    get bytes() {
+      return { ...bytes };
     },
     cut() {
       mode = "cut";

@@ -15,6 +15,8 @@ declare global {
     holdfast: typeof holdfast;
     /** A small application on the SDK. */
     desk: typeof desk;
+    /** Messages that a test keeps here. */
+    kept: readonly holdfast.Message[];
     /** A stock client that a test keeps here. */
     stock: { readonly doc: yjs.Doc; readonly provider: WebsocketProvider };
   }
