@@ -70,7 +70,10 @@ export class ViewCache {
     const held = known === undefined ? emptyHeld(life, generation) : { ...known, life };
     const from = held.messages.length;
     if (from < count) {
-      const added = this.#parse(await readMessages(tx, id, { generation, from, to: count }), from);
+      const read = await readMessages(tx, id, { generation, from, to: count });
+      // Another transaction may have read the same meanwhile.
+      const there = held.messages.length;
+      const added = this.#parse(read.slice(there - from), there);
       for (const message of added.messages) held.places.set(message.id, held.messages.push(message) - 1);
       held.damaged.push(...added.damaged);
     }
