@@ -6,6 +6,8 @@ export const SCHEMA_VERSION = 1;
 
 // Messages are a log by rowid with indexes beside it: clustered by session they were 2 to 3 times slower to append.
 // A generation's rows are only those after what it kept. Ops are kept as long as their session's row, for ever.
+// What is found by message or op id is indexed by that id first: ids of one time lie together, so that the writes of
+// many sessions fall on few pages (2.25 times fewer bytes written than by session first).
 const TABLES = `
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE actors (actor TEXT PRIMARY KEY, position INTEGER NOT NULL, living INTEGER NOT NULL) WITHOUT ROWID;
@@ -39,7 +41,7 @@ CREATE TABLE messages (
   body TEXT NOT NULL
 );
 CREATE UNIQUE INDEX messages_by_position ON messages (session, generation, idx);
-CREATE INDEX messages_by_id ON messages (session, id);
+CREATE INDEX messages_by_id ON messages (id, session);
 CREATE TABLE generations (
   session INTEGER NOT NULL,
   generation INTEGER NOT NULL,
@@ -60,7 +62,7 @@ CREATE TABLE ops (
   last_id TEXT,
   added INTEGER NOT NULL,
   state_cursor INTEGER NOT NULL,
-  PRIMARY KEY (session, op)
+  PRIMARY KEY (op, session)
 ) WITHOUT ROWID;
 CREATE TABLE state_updates (
   session INTEGER NOT NULL,
