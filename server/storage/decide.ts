@@ -99,7 +99,7 @@ function decideState(write: StateWrite, facts: Facts): Decision {
   if (session === undefined || session.deleted || session.incarnation !== write.incarnation) return gone();
   const next = withState(session, write.update);
   if (next.stateBytes > limits.maxStateBytes) return refuseState(limits);
-  const row = { ...next, seq: facts.position + 1, updatedAtMs: facts.nowMs };
+  const row = { ...next, seq: facts.position + 1 };
   return {
     act: "commit",
     commit: {

@@ -27,7 +27,10 @@ export function commit(write: OpWrite, session: SessionRow, facts: Facts, effect
   const merged = metadata === "same" ? stateful : { ...stateful, metadata };
   const changed =
     effect.changed || state !== undefined || metadata !== "same" || facts.session?.deleted !== false;
-  const next = changed ? { ...merged, seq: facts.position + 1, updatedAtMs: facts.nowMs } : merged;
+  // Renaming, archiving and reading do not move a conversation to the top of the list.
+  const moves = write.kind !== "edit" || facts.session?.deleted !== false;
+  const updatedAtMs = moves ? facts.nowMs : merged.updatedAtMs;
+  const next = changed ? { ...merged, seq: facts.position + 1, updatedAtMs } : merged;
   const { head, added = 0, outcome = "applied" } = effect;
   const answer = accepted(next, {
     outcome,

@@ -12,7 +12,7 @@ export const CatalogEntry = z.object({
   metadata: JsonRecord,
   archived: z.boolean(),
   read: z.object({ generation: Count, count: Count }),
-  /** ISO time of the last change, by the relay's clock; for display. */
+  /** ISO time of the beginning, or the last append, replace or delete, by the relay's clock; for display and order of lists. */
   updatedAt: z.string(),
   /** The catalog position of that change: dense per actor (rule P41). */
   seq: Count,
