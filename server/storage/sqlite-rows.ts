@@ -48,7 +48,7 @@ export class SqliteSession implements LogRows, StateRows {
   }
 
   *rows({ owner, from, to }: Segment): Iterable<StoredMessage> {
-    // Positions of an owner are dense. Some at once cost half of one by one, and not more memory than a page may.
+    // Positions of an owner are dense. Some at once, so that no cursor stays open while a page is put together.
     for (let at = from; at < to; at += ROWS_AT_ONCE) {
       const until = Math.min(to, at + ROWS_AT_ONCE);
       for (const row of this.#statements.messages.all(this.#pk, owner, at, until)) {
