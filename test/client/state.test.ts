@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { DEFAULT_LIMITS } from "../../server/limits.ts";
 import type { JsonObject } from "../../src/model/json.ts";
-import { begin, say } from "./setting.ts";
+import { begin, say, watchFrames } from "./setting.ts";
 
 type Recipe = (draft: JsonObject) => void;
 
@@ -143,6 +143,27 @@ describe("state through clients", () => {
     await world.settle();
     expect((await world.during(b.session.state())).long).toBe(long);
     expect(a.client.status).toMatchObject({ link: "online", pending: 0, lastError: undefined });
+    await world.during(world.close());
+  });
+
+  test("[P50, P52] a session's channel opens only when its outbox is empty, for the life that the relay has named", async () => {
+    const { world, a } = await begin(1);
+    const { frames } = watchFrames(a.cable);
+    a.cable.cut();
+    for (let n = 0; n < 3; n++) {
+      await world.during(a.session.append({ messages: [say(`${n}`)], state: { n } }));
+      a.session.doc.getMap("state").set("/direct", n);
+    }
+    expect((await world.during(a.client.flush({ timeoutMs: 0 }))).pending).toBe(4);
+    await world.settle();
+    const of = (type: string) => frames.findIndex((frame) => frame.type === type);
+    const lastAck = frames.findLastIndex(({ type }) => type === "ack");
+    expect(of("open-channel")).toBeGreaterThan(lastAck);
+    const opened = frames.filter(({ type }) => type === "open-channel");
+    const named = new Set(frames.filter(({ type }) => type === "ack").map(({ incarnation }) => incarnation));
+    for (const { incarnation } of opened) expect(named).toContain(incarnation);
+    expect(await world.during(a.session.state())).toEqual({ n: 2, direct: 2 });
+    expect(a.client.status.pending).toBe(0);
     await world.during(world.close());
   });
 });
