@@ -216,13 +216,23 @@ export class RelayCore {
 
   #submit(write: Write, from: Participant | undefined, answered: (answer: Answer) => void): void {
     this.#underWay += 1;
-    this.#options.storage.apply(write).then(
-      (answer) => this.#answer(write, answer, { from, answered }),
-      (error: unknown) => {
-        this.#services.reporter.report("error", "write-failed", { kind: write.kind, error: String(error) });
-        this.#answer(write, NOT_STORED, { from, answered });
-      },
-    );
+    this.#apply(write, (answer) => {
+      if (!mayFitCompacted(answer)) {
+        this.#answer(write, answer, { from, answered });
+        return;
+      }
+      // Perhaps what was set and deleted again takes the room: it is merged away, and the write tried once more.
+      void this.#services.channels.compact(write).then(() => {
+        this.#apply(write, (second) => this.#answer(write, second, { from, answered }));
+      });
+    });
+  }
+
+  #apply(write: Write, answered: (answer: Answer) => void): void {
+    this.#options.storage.apply(write).then(answered, (error: unknown) => {
+      this.#services.reporter.report("error", "write-failed", { kind: write.kind, error: String(error) });
+      answered(NOT_STORED);
+    });
   }
 
   /** In one turn, and in this order: channels, the op's own connection, the others (rules P42, P55). */
@@ -241,8 +251,7 @@ export class RelayCore {
       this.#bus.publish(change);
     }
     if (answer.ok && answer.held !== undefined && change?.state !== undefined) {
-      const { actor, session } = write;
-      channels.considerCompaction({ actor, session, incarnation: answer.incarnation }, answer.held);
+      channels.considerCompaction(write, answer.held);
     }
     if (this.#underWay === 0) this.#idle?.();
   }
@@ -264,6 +273,10 @@ export class RelayCore {
     this.#services.channels.changed(message);
     this.#push(message, undefined);
   }
+}
+
+function mayFitCompacted(answer: Answer): boolean {
+  return !answer.ok && answer.limit?.name === "maxStateBytes" && (answer.held?.updates ?? 0) > 1;
 }
 
 const GOING_DOWN: FaultTold = { code: "try-again", message: "The relay is going down" };

@@ -1,8 +1,8 @@
 import type { Clock } from "../../src/env/clock.ts";
 import type { Reporter } from "../../src/env/reporter.ts";
 import type { Change, PresenceChange } from "../bus/contract.ts";
-import type { Answer, LifePlace, RelayStorage, StateWrite } from "../storage/contract.ts";
-import { COMPACT_AT_UPDATES, compactSession } from "./compaction.ts";
+import type { Answer, RelayStorage, StateWrite } from "../storage/contract.ts";
+import { COMPACT_AT_UPDATES, type Compacted, compactSession } from "./compaction.ts";
 import { StateChannel } from "./state-channel.ts";
 
 export interface ChannelsHost {
@@ -27,7 +27,7 @@ export interface ChannelPlace {
 export class Channels {
   readonly #host: ChannelsHost;
   readonly #open = new Map<string, StateChannel>();
-  readonly #compacting = new Set<string>();
+  readonly #compacting = new Map<string, Promise<Compacted>>();
   #emptied: (() => void) | undefined;
 
   constructor(host: ChannelsHost) {
@@ -57,13 +57,30 @@ export class Channels {
     this.#open.get(keyOf(presence))?.heardPresence(presence.update);
   }
 
-  /** Merges what storage holds of a session's state, when that has grown enough. */
-  considerCompaction(place: LifePlace, held: { readonly updates: number; readonly bytes: number }): void {
+  /** Has the session's stored state compacted when it has grown enough. */
+  considerCompaction(place: ChannelPlace, held: { readonly updates: number; readonly bytes: number }): void {
     const crowded = held.bytes * 2 > this.#host.limits.maxStateBytes && held.updates >= CROWDED_UPDATES;
-    if (held.updates < COMPACT_AT_UPDATES && !crowded) return;
-    this.#compact(place).catch((error: unknown) => {
-      this.#host.reporter.report("error", "state-compaction-failed", { error: String(error) });
-    });
+    if (held.updates >= COMPACT_AT_UPDATES || crowded) void this.compact(place);
+  }
+
+  /** Merges what storage holds of a session's state. Never rejects: what could not be merged stays as it is. */
+  compact(place: ChannelPlace): Promise<Compacted> {
+    const key = keyOf(place);
+    const running = this.#compacting.get(key);
+    if (running !== undefined) return running;
+    const { storage, reporter } = this.#host;
+    const compacting = compactSession(storage, place)
+      .catch((error: unknown): Compacted => {
+        reporter.report("error", "state-compaction-failed", { error: String(error) });
+        return "failed";
+      })
+      .then((compacted) => {
+        if (compacted === "damaged") reporter.report("error", "state-damaged");
+        this.#compacting.delete(key);
+        return compacted;
+      });
+    this.#compacting.set(key, compacting);
+    return compacting;
   }
 
   /** Resolves when nothing is unsaved any more, or at the time limit with what is left. */
@@ -89,19 +106,6 @@ export class Channels {
     }
   }
 
-  async #compact(place: LifePlace): Promise<"done" | "damaged" | "gone"> {
-    const key = keyOf(place);
-    if (this.#compacting.has(key)) return "done";
-    this.#compacting.add(key);
-    try {
-      const compacted = await compactSession(this.#host.storage, place);
-      if (compacted === "damaged") this.#host.reporter.report("error", "state-damaged");
-      return compacted;
-    } finally {
-      this.#compacting.delete(key);
-    }
-  }
-
   #make(place: ChannelPlace, key: string): StateChannel {
     const { actor, session } = place;
     const { clock, reporter, storage, limits } = this.#host;
@@ -114,7 +118,6 @@ export class Channels {
       maxPresenceBytes,
       load: () => storage.loadState({ actor, session, incarnation: null }),
       store: (life, stored) => this.#host.submit({ kind: "state", actor, session, ...life }, stored),
-      compact: (incarnation) => this.#compact({ actor, session, incarnation }),
       passPresence: (incarnation, update) =>
         this.#host.publish({ type: "presence", actor, session, incarnation, update }),
       emptied: () => {

@@ -12,7 +12,7 @@ export interface SaveEnd {
   refused(refused: Refused): void;
 }
 
-/** Stores updates as one. State that does not fit is compacted once before it is refused. Answers how to cancel. */
+/** Stores updates as one. Answers how to cancel it. */
 export function save(
   host: ChannelHost,
   what: { readonly incarnation: string; readonly updates: readonly Uint8Array[] },
@@ -24,28 +24,20 @@ export function save(
   let cancel = (): void => {};
   let cancelled = false;
 
-  const attempt = (tried: { times: number; compacted: boolean }): void => {
+  const attempt = (times: number): void => {
     host.store({ incarnation, update }, (answer) => {
       if (cancelled) return;
-      if (answer.ok) return end.stored();
-      if (answer.code === "too-large" && !tried.compacted) return compactFirst(tried);
-      if (answer.code !== "try-again") return end.refused(answer);
-      host.reporter.report("error", "state-not-stored", { times: tried.times + 1 });
-      const delayMs = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** tried.times);
-      cancel = host.clock.after(delayMs, () => attempt({ ...tried, times: tried.times + 1 }));
-    });
-  };
-  const compactFirst = (tried: { times: number }): void => {
-    const again = (): void => {
-      if (!cancelled) attempt({ ...tried, compacted: true });
-    };
-    host.compact(incarnation).then(again, (error: unknown) => {
-      host.reporter.report("error", "state-compaction-failed", { error: String(error) });
-      again();
+      if (answer.ok) end.stored();
+      else if (answer.code !== "try-again") end.refused(answer);
+      else {
+        host.reporter.report("error", "state-not-stored", { times: times + 1 });
+        const delayMs = Math.min(RETRY_MAX_MS, RETRY_MIN_MS * 2 ** times);
+        cancel = host.clock.after(delayMs, () => attempt(times + 1));
+      }
     });
   };
 
-  attempt({ times: 0, compacted: false });
+  attempt(0);
   return () => {
     cancelled = true;
     cancel();

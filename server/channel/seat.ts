@@ -2,7 +2,6 @@ import type { Clock } from "../../src/env/clock.ts";
 import type { Reporter } from "../../src/env/reporter.ts";
 import type { FaultCode, LimitNamed } from "../../src/wire/fault.ts";
 import type { Absent, Answer, StateLoaded } from "../storage/contract.ts";
-import type { Compacted } from "./compaction.ts";
 
 /** One participant of a channel: a channel number of a connection, or a stock client's socket. */
 export interface Seat {
@@ -31,7 +30,6 @@ export interface ChannelHost {
   load(): Promise<StateLoaded | Absent>;
   /** Stores an update; `stored` runs once, before anyone else is told of the change. */
   store(life: { incarnation: string; update: Uint8Array }, stored: (answer: Answer) => void): void;
-  compact(incarnation: string): Promise<Compacted>;
   /** Tells other relay processes. */
   passPresence(incarnation: string, update: Uint8Array): void;
   /** Nobody is left and nothing is unsaved. */

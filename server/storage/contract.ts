@@ -147,6 +147,8 @@ export interface Refused {
   readonly limit?: LimitNamed | undefined;
   readonly actual?: { readonly incarnation: string; readonly head: Head } | undefined;
   readonly tail?: readonly StoredMessage[] | undefined;
+  /** For state that does not fit: what is held already. More than one update may take less room once compacted. */
+  readonly held?: { readonly updates: number; readonly bytes: number } | undefined;
 }
 export type Answer = Accepted | Refused;
 

@@ -98,7 +98,7 @@ function decideState(write: StateWrite, facts: Facts): Decision {
   const { session, limits } = facts;
   if (session === undefined || session.deleted || session.incarnation !== write.incarnation) return gone();
   const next = withState(session, write.update);
-  if (next.stateBytes > limits.maxStateBytes) return refuseState(limits);
+  if (next.stateBytes > limits.maxStateBytes) return refuseState(session, limits);
   const row = { ...next, seq: facts.position + 1 };
   return {
     act: "commit",

@@ -51,8 +51,11 @@ export function refuse(code: FaultCode, message: string): Decision {
   return { act: "refuse", refused: { ok: false, code, message } };
 }
 
-export function refuseState(limits: StorageLimits): Decision {
-  return refuseLimit("too-large", "maxStateBytes", limits.maxStateBytes);
+export function refuseState(session: SessionRow, limits: StorageLimits): Decision {
+  const decision = refuseLimit("too-large", "maxStateBytes", limits.maxStateBytes);
+  if (decision.act !== "refuse") return decision;
+  const held = { updates: session.stateUpdates, bytes: session.stateBytes };
+  return { act: "refuse", refused: { ...decision.refused, held } };
 }
 
 export function refuseLimit(code: FaultCode, name: keyof StorageLimits, max: number): Decision {

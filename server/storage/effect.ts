@@ -19,7 +19,7 @@ export function commit(write: OpWrite, session: SessionRow, facts: Facts, effect
   const state = write.kind === "append" || write.kind === "replace" ? write.state : undefined;
   const changes = write.kind === "delete" ? undefined : write.metadata;
   const stateful = state === undefined ? effect.next : withState(effect.next, state);
-  if (state !== undefined && stateful.stateBytes > limits.maxStateBytes) return refuseState(limits);
+  if (state !== undefined && stateful.stateBytes > limits.maxStateBytes) return refuseState(session, limits);
   const metadata = changeMetadata(session.metadata, changes, limits.maxMetadataBytes);
   if (metadata === "too-large") {
     return refuseLimit("too-large", "maxMetadataBytes", limits.maxMetadataBytes);

@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
-import { pull, remove } from "../ops.ts";
+import { applyUpdate, Doc } from "yjs";
+import { compactSession } from "../../../server/channel/compaction.ts";
+import { append, pull, remove } from "../ops.ts";
 import { YjsClient } from "../yjs-client.ts";
-import { bring, opened, presence, updateOf } from "./fixture.ts";
+import { base64, bring, opened, presence, updateOf } from "./fixture.ts";
 
 test.each<[string, Uint8Array]>([
   ["bytes that are no update", Uint8Array.of(1, 2, 3, 4)],
@@ -111,4 +113,44 @@ test("[P28] a delete closes the session's channels as deleted", async () => {
   expect(await relay.storage.loadState({ actor: "ann", session: "s", incarnation: null })).toEqual({
     absent: "deleted",
   });
+});
+
+test("[C48] likewise in ops: state that fits once it is compacted is accepted, and what does not is refused", async () => {
+  const { relay, setup, head, stored } = await opened({ limits: { maxStateBytes: 4_000 } });
+  const doc = new Doc();
+  const updates: Uint8Array[] = [];
+  doc.on("update", (update: Uint8Array) => updates.push(update));
+  let base = head;
+  for (let n = 0; n < 40; n += 1) {
+    doc.getMap("state").set("/x", `${n}`.padEnd(500, "."));
+    const op = append("s", [`m${n}`], { base, state: base64(updates[n] ?? new Uint8Array()) });
+    base = (await setup.expect("ack", op)).head;
+  }
+  const loaded = await stored();
+  const bytes = typeof loaded === "string" ? 0 : loaded.updates.reduce((sum, one) => sum + one.byteLength, 0);
+  expect(bytes).toBeLessThanOrEqual(4_000);
+  doc.getMap("state").set("/y", "y".repeat(3_900));
+  const over = append("s", ["over"], { base, state: base64(updates[40] ?? new Uint8Array()) });
+  expect(await setup.expect("refusal", over)).toMatchObject({
+    code: "too-large",
+    limit: { name: "maxStateBytes", max: 4_000 },
+  });
+  await relay.settle();
+});
+
+test("[C14] compaction keeps what still waits for updates before it", async () => {
+  const { relay, setup, incarnation, head } = await opened();
+  const doc = new Doc();
+  const updates: Uint8Array[] = [];
+  doc.on("update", (update: Uint8Array) => updates.push(update));
+  for (const n of [1, 2, 3]) doc.getMap("state").set("/n", n);
+  const [first, second, third] = updates.map(base64);
+  const { head: next } = await setup.expect("ack", append("s", ["b"], { base: head, state: third }));
+  const { head: last } = await setup.expect("ack", append("s", ["c"], { base: next, state: second }));
+  expect(await compactSession(relay.storage, { actor: "ann", session: "s" })).toBe("done");
+  await setup.expect("ack", append("s", ["d"], { base: last, state: first }));
+  const page = await setup.expect("page", pull("s", incarnation));
+  const whole = new Doc();
+  for (const update of page.state) applyUpdate(whole, Buffer.from(update, "base64"));
+  expect(whole.getMap("state").get("/n")).toBe(3);
 });
