@@ -34,11 +34,16 @@ test("[C49] a frame over its limit ends the connection once, with the limit name
   await unchanged();
 });
 
-test("[C49] a binary frame over its limit likewise", async () => {
-  const { relay, client } = await stocked({ maxStateBytes: 2_000 });
-  client.sayRaw(new Uint8Array(2_000 + 1_025));
+test("[C49] a binary frame holds a whole state and no more", async () => {
+  const { relay, client } = await stocked({ maxFrameBytes: 2_000, maxStateBytes: 3_000 });
+  client.sayRaw(new Uint8Array(3_000 + 1_024));
   await relay.settle();
-  expect(client.frames.at(-1)).toMatchObject({ code: "too-large", limit: { name: "maxStateBytes" } });
+  expect(client.closed).toBeUndefined();
+  client.sayRaw(new Uint8Array(3_000 + 1_025));
+  await relay.settle();
+  const limit = { name: "maxStateBytes", max: 3_000 };
+  expect(client.frames.at(-1)).toMatchObject({ type: "fault", code: "too-large", limit });
+  expect(client.closed?.code).toBe(4413);
 });
 
 test("[P11] an op in parts is one op", async () => {

@@ -74,15 +74,16 @@ describe("a relay on sockets", () => {
   });
 
   test("[C49] a frame over its limit is told which limit, and closed with 4413, once", async () => {
-    const relay = await relayWith({ limits: { maxFrameBytes: 10_000 } });
-    const client = new Client(relay.url);
-    await client.hello();
-    client.say({ ...append("s", []), messages: [message("a", "x".repeat(20_000))] });
-    expect(await client.closed).toEqual({ code: 4413, reason: "too-large" });
-    expect(client.frames.at(-1)).toMatchObject({
-      code: "too-large",
-      limit: { name: "maxFrameBytes", max: 10_000 },
-    });
+    const relay = await relayWith({ limits: { maxFrameBytes: 10_000, maxStateBytes: 20_000 } });
+    const limit = { name: "maxFrameBytes", max: 10_000 };
+    // Over the text's own limit, and so long that the transport lets go of it.
+    for (const length of [15_000, 50_000]) {
+      const client = new Client(relay.url);
+      await client.hello();
+      client.say({ ...append("s", []), messages: [message("a", "x".repeat(length))] });
+      expect(await client.closed).toEqual({ code: 4413, reason: "too-large" });
+      expect(client.frames.at(-1)).toMatchObject({ code: "too-large", limit });
+    }
   });
 
   test("[C46] what is sent before the hello is bounded on the wire, also when a frame never ends", async () => {
