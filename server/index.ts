@@ -3,7 +3,7 @@ export type { Bus, BusMember, BusMessage, Change, PresenceChange } from "./bus/c
 export { localBus } from "./bus/local.ts";
 export type { JwtOptions } from "./jwt.ts";
 export { DEFAULT_LIMITS, type RelayLimits } from "./limits.ts";
-export type { RelayLogger } from "./logger.ts";
+export type { LevelLogger, RelayLogger } from "./logger.ts";
 export { createRelay, type Relay, type RelayOptions } from "./relay.ts";
 export type { RelayStorage, StorageHost } from "./storage/contract.ts";
 export { memoryStorage } from "./storage/memory.ts";

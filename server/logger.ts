@@ -1,14 +1,28 @@
 import type { Clock } from "../src/env/clock.ts";
 import type { Reporter, ReportLevel } from "../src/env/reporter.ts";
 
-/** Where a relay tells what happens: events and facts about them, never message text or tokens. */
-export type RelayLogger = Reporter;
+/**
+ * Where a relay tells what happens: events and facts about them, never message text or tokens. Either a reporter, or a
+ * logger with a method a level that takes the facts and the event, as pino and `console` do.
+ */
+export type RelayLogger = Reporter | LevelLogger;
+
+export interface LevelLogger {
+  error(facts: object, event: string): void;
+  info(facts: object, event: string): void;
+  debug(facts: object, event: string): void;
+}
+
+export function reporterOf(logger: RelayLogger): Reporter {
+  if ("report" in logger) return logger;
+  return { report: (level, event, detail = {}) => logger[level](detail, event) };
+}
 
 /** One JSON line an event. `debug` is left out unless asked for. */
 export function jsonLogger(
   write: (line: string) => void,
   options: { readonly clock: Clock; readonly debug?: boolean | undefined },
-): RelayLogger {
+): Reporter {
   const { clock, debug = false } = options;
   return {
     report: (level: ReportLevel, event, detail = {}) => {

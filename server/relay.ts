@@ -5,7 +5,7 @@ import type { Bus } from "./bus/contract.ts";
 import { localBus } from "./bus/local.ts";
 import { type JwtOptions, jwtAuthenticator } from "./jwt.ts";
 import { limitsWith, type RelayLimits } from "./limits.ts";
-import { jsonLogger, type RelayLogger } from "./logger.ts";
+import { jsonLogger, type RelayLogger, reporterOf } from "./logger.ts";
 import { systemClock, systemRandom, writeToStderr } from "./node-env.ts";
 import { RelayCore } from "./relay-core.ts";
 import type { RelayStorage } from "./storage/contract.ts";
@@ -73,7 +73,8 @@ export async function createRelay(options: RelayOptions = {}): Promise<Relay> {
   if (authenticate === undefined && !isLoopback(host)) {
     throw invalidInput("host", "must be a loopback address while neither jwt nor authenticate is configured");
   }
-  const reporter = options.logger ?? jsonLogger(writeToStderr, { clock });
+  const reporter =
+    options.logger === undefined ? jsonLogger(writeToStderr, { clock }) : reporterOf(options.logger);
   const environment = { clock, random: systemRandom, reporter };
   const core = await RelayCore.open({
     environment,

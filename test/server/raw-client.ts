@@ -6,7 +6,7 @@ import { RelayCore } from "../../server/relay-core.ts";
 import type { ConnectionInfo, Receiver } from "../../server/relay-services.ts";
 import type { RelayStorage } from "../../server/storage/contract.ts";
 import { memoryStorage } from "../../server/storage/memory.ts";
-import { silentReporter } from "../../src/env/reporter.ts";
+import { type Reporter, silentReporter } from "../../src/env/reporter.ts";
 import { TestClock } from "../../src/testing/clock.ts";
 import { seededRandom } from "../../src/testing/random.ts";
 import { readChannelFrame } from "../../src/wire/binary.ts";
@@ -38,11 +38,12 @@ export interface TestRelayOptions {
   readonly clock?: TestClock;
   readonly seed?: number;
   readonly tokenInUrl?: boolean;
+  readonly reporter?: Reporter;
 }
 
 export async function testRelay(options: TestRelayOptions = {}): Promise<TestRelay> {
   const { storage = memoryStorage(), bus = localBus(), clock = new TestClock(), seed = 1 } = options;
-  const environment = { clock, random: seededRandom(seed), reporter: silentReporter };
+  const environment = { clock, random: seededRandom(seed), reporter: options.reporter ?? silentReporter };
   const core = await RelayCore.open({
     environment,
     storage,
