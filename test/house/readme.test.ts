@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import ts from "typescript";
@@ -11,9 +11,9 @@ import { readSource, root } from "../support/source.ts";
 const folder = join(root, "test-results/readme");
 const execute = promisify(execFile);
 
-const guides = existsSync(join(root, "docs"))
-  ? readdirSync(join(root, "docs")).filter((name) => name.endsWith(".md"))
-  : [];
+const guides = readdirSync(join(root, "docs"), { recursive: true })
+  .map(String)
+  .filter((name) => name.endsWith(".md"));
 const pages = ["README.md", ...guides.map((name) => `docs/${name}`)];
 const blocks = pages.flatMap((page) => blocksOf(readSource(page)).map((block) => ({ ...block, page })));
 const code = blocks.filter(({ info }) => /^tsx?\b/.test(info));
@@ -48,7 +48,7 @@ describe("the words of the README are true", () => {
         ({ file, messageText }) => `${file?.fileName}: ${ts.flattenDiagnosticMessageText(messageText, "\n")}`,
       ),
     ).toEqual([]);
-  });
+  }, 120_000);
 
   test.each(
     code
