@@ -7,6 +7,7 @@ import type { Reporter, ReportLevel } from "../src/env/reporter.ts";
  */
 export type RelayLogger = Reporter | LevelLogger;
 
+/** A logger with a method a level: pino's, or `console`. */
 export interface LevelLogger {
   error(facts: object, event: string): void;
   info(facts: object, event: string): void;
