@@ -51,6 +51,8 @@ export class Client {
   readonly #leader: Leader;
   readonly #open = new Set<SyncedSession>();
   #uplink: Uplink | undefined;
+  /** The connection that was given up is on its way out. */
+  #parting: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
 
   /** Prefer `openClient`; this takes what it prepares. The database's `begin` must have been read. */
@@ -174,7 +176,7 @@ export class Client {
     this.#ending ??= (async () => {
       await Promise.allSettled([...this.#open].map((session) => session.close()));
       await this.#leader.close();
-      await this.#uplink?.close();
+      await this.#parting;
       this.#connection.close();
       await this.#replicas.close();
       this.#line.close();
@@ -218,7 +220,7 @@ export class Client {
     this.#uplink = undefined;
     this.#connection.follow();
     this.#board.set({ leader: false });
-    void uplink?.close();
+    this.#parting = uplink?.close();
   }
 
   #linkChanged({ link, fresh, lastError }: UplinkStatus): void {

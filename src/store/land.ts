@@ -1,7 +1,7 @@
 import type { JsonObject } from "../model/json.ts";
 import { applyMetadata } from "../wire/metadata.ts";
 import type { LoggedMessage } from "../wire/shapes.ts";
-import type { Writer } from "./database.ts";
+import type { Reader, Writer } from "./database.ts";
 import { appendMessages, copyPrefix, readMessages, truncateLog } from "./log-rows.ts";
 import { preview } from "./preview.ts";
 import type { PendingOp, SessionRow, SyncRows } from "./sync-rows.ts";
@@ -117,10 +117,14 @@ export async function addStateUpdate(
   update: Uint8Array,
   durable: boolean,
 ): Promise<number> {
-  const last = (await tx.list("state", { prefix: [session], reverse: true, limit: 1 }))[0];
-  const n = (last?.n ?? 0) + 1;
+  const n = (await lastStateRow(tx, session)) + 1;
   await tx.put("state", { session, n, update, unsent: durable ? 0 : 1 });
   return n;
+}
+
+/** The number of the last stored update of a session's document; 0 when there is none. */
+export async function lastStateRow(tx: Reader<SyncRows>, session: string): Promise<number> {
+  return (await tx.list("state", { prefix: [session], reverse: true, limit: 1 }))[0]?.n ?? 0;
 }
 
 /** What was rejected and then brought into the log by another op (a checkpoint that held it) is rejected no more. */

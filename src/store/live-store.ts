@@ -31,6 +31,8 @@ export interface SeenState {
   readonly state: JsonObject;
   /** The Yjs document it was read from, as one update. */
   readonly basis: Uint8Array;
+  /** Which life of the session it was: after a delete, what was seen before is no basis. */
+  readonly life: string;
   /** Whether the basis has changes of ops that are still in the outbox. */
   readonly restsOnPending: boolean;
 }

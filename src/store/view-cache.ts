@@ -1,12 +1,12 @@
-import { type JsonObject, jsonEquals } from "../model/json.ts";
+import { cloneJson, freezeJson, type JsonObject, jsonEquals } from "../model/json.ts";
 import { type Message, serializeMessage } from "../model/message.ts";
-import type { Damage } from "../model/snapshot.ts";
+import type { Damage, Snapshot } from "../model/snapshot.ts";
 import type { Reader } from "./database.ts";
 import { readMessages } from "./log-rows.ts";
 import { type Layered, layeredLog } from "./outbox.ts";
 import type { SessionOnDisk } from "./session-rows.ts";
 import { parseLog, type StoredLog } from "./stored-log.ts";
-import type { SyncRows } from "./sync-rows.ts";
+import type { SessionView, SyncRows } from "./sync-rows.ts";
 
 /** Only ever added to: whoever read it before still sees what it saw. */
 interface Held {
@@ -153,6 +153,21 @@ export class ViewLog {
     this.#carried ??= this.#parts.parse();
     return this.#carried;
   }
+}
+
+/** A view as it is handed out: frozen, its messages listed when they are asked for. */
+export function snapshotOf(view: SessionView, state: JsonObject, log: ViewLog): Snapshot {
+  const { generation, count } = view.head;
+  const { damaged } = log;
+  return Object.freeze({
+    get messages() {
+      return log.messages;
+    },
+    state,
+    metadata: freezeJson(cloneJson(view.metadata)),
+    revision: Object.freeze({ generation, count }),
+    ...(damaged.length > 0 ? { damaged } : {}),
+  });
 }
 
 function emptyHeld(life: string, generation: number): Held {

@@ -28,7 +28,9 @@ export class Replicas {
   acquire(session: string): StateReplica {
     let held = this.#held.get(session);
     if (held === undefined) {
-      held = { replica: new StateReplica(this.#db, session, this.#failed), users: 0 };
+      const ended = (): void => this.#forget(session, replica);
+      const replica: StateReplica = new StateReplica(this.#db, session, { failed: this.#failed, ended });
+      held = { replica, users: 0 };
       this.#held.set(session, held);
       this.#tell();
     }
@@ -36,14 +38,22 @@ export class Replicas {
     return held.replica;
   }
 
-  async release(session: string): Promise<void> {
-    const held = this.#held.get(session);
-    if (held === undefined) return;
+  async release(replica: StateReplica): Promise<void> {
+    const held = this.#held.get(replica.session);
+    // One whose session has ended is nobody's any more; it was closed then.
+    if (held?.replica !== replica) return;
     held.users -= 1;
     if (held.users > 0) return;
+    this.#held.delete(replica.session);
+    this.#tell();
+    await replica.close();
+  }
+
+  /** The session's life has ended: who asks from now on gets another document. */
+  #forget(session: string, replica: StateReplica): void {
+    if (this.#held.get(session)?.replica !== replica) return;
     this.#held.delete(session);
     this.#tell();
-    await held.replica.close();
   }
 
   /** The open document of the session, with all that is stored in it, while `work` runs. */
@@ -53,7 +63,7 @@ export class Replicas {
       await replica.ready;
       return await work(replica);
     } finally {
-      await this.release(session);
+      await this.release(replica);
     }
   }
 

@@ -22,8 +22,14 @@ export class StateReplica {
   readonly doc = new Doc();
   readonly awareness = new Awareness(this.doc);
   readonly session: string;
+  /** Another one for each replica: one that its session's end has overtaken is of another life. */
+  readonly #life: string;
   readonly #db: LocalDatabase<SyncRows>;
   readonly #failed: (error: unknown) => void;
+  readonly #ended: () => void;
+  /** Null until the relay has named one. */
+  #incarnation: string | null = null;
+  #over = false;
   /** Rows up to here are in the document. */
   #applied = 0;
   /** One ticket for each change that the relay may not have, in the order they entered the document. */
@@ -41,23 +47,34 @@ export class StateReplica {
   /** Resolves when what is stored has been read. Until then the document is there, but may lack it. */
   readonly ready: Promise<void>;
 
-  constructor(db: LocalDatabase<SyncRows>, session: string, failed: (error: unknown) => void) {
+  constructor(
+    db: LocalDatabase<SyncRows>,
+    session: string,
+    events: { readonly failed: (error: unknown) => void; readonly ended: () => void },
+  ) {
     this.#db = db;
     this.session = session;
-    this.#failed = failed;
+    this.#life = String(this.doc.clientID);
+    this.#failed = events.failed;
+    this.#ended = events.ended;
     // Nobody is here until a user of the document says so.
     this.awareness.setLocalState(null);
     this.doc.on("update", this.#changed);
     this.ready = this.#queue(() => compact(db, session)).then(() => this.catchUp());
-    this.ready.catch(failed);
+    this.ready.catch(events.failed);
   }
 
   /** Applies what the database has and the document has not. */
   catchUp(): Promise<void> {
     return this.#queue(async () => {
-      const rows = await this.#db.read(["state"], (tx) =>
-        tx.list("state", { prefix: [this.session], from: [this.#applied + 1] }),
-      );
+      if (this.#over) return;
+      const { rows, incarnation } = await this.#db.read(["state", "sessions"], async (tx) => ({
+        rows: await tx.list("state", { prefix: [this.session], from: [this.#applied + 1] }),
+        incarnation: (await tx.get("sessions", [this.session]))?.incarnation ?? null,
+      }));
+      // Whatever comes now is of another life, for another document.
+      if (this.#incarnation !== null && incarnation !== this.#incarnation) return this.#end();
+      this.#incarnation = incarnation;
       for (const row of rows) {
         this.#applied = Math.max(this.#applied, row.n);
         if (this.#own.delete(row.n)) continue;
@@ -68,6 +85,22 @@ export class StateReplica {
         this.#reading = false;
       }
     });
+  }
+
+  #end(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#ended();
+  }
+
+  /** Resolves when the rows up to this one are in the document. */
+  async reach(row: number): Promise<void> {
+    if (row > this.#applied) await this.catchUp();
+  }
+
+  /** The session's life that this document is of has ended. */
+  get isOver(): boolean {
+    return this.#over;
   }
 
   /** While a channel is open: updates of this origin came from the relay. */
@@ -95,19 +128,16 @@ export class StateReplica {
     });
   }
 
-  /** The state as it is seen: the document, and over it the state of the outbox's ops. */
+  /** The state as it is seen: the document, and over it the state of the outbox's ops. A delete among them begins anew. */
   view(ops: readonly PendingOp[]): SeenState {
-    const pending = ops.flatMap((op) => (op.state === undefined ? [] : [op.state.update]));
-    if (pending.length > 0) {
-      const fork = forkWith(this.doc, pending);
-      return { state: freezeJson(readState(fork)), basis: encodeStateAsUpdate(fork), restsOnPending: true };
+    const ended = ops.findLastIndex(({ kind }) => kind === "delete");
+    const pending = ops.slice(ended + 1).flatMap((op) => (op.state === undefined ? [] : [op.state.update]));
+    if (ended < 0 && pending.length === 0) {
+      this.#seen ??= seenOf(this.doc, this.#life, false);
+      return this.#seen;
     }
-    this.#seen ??= {
-      state: freezeJson(readState(this.doc)),
-      basis: encodeStateAsUpdate(this.doc),
-      restsOnPending: false,
-    };
-    return this.#seen;
+    const fork = ended < 0 ? forkWith(this.doc, pending) : forkWith(new Doc(), pending);
+    return seenOf(fork, ops[ended]?.opId ?? this.#life, pending.length > 0 || ended >= 0);
   }
 
   watch(listener: () => void): () => void {
@@ -124,7 +154,8 @@ export class StateReplica {
 
   readonly #changed = (update: Uint8Array, origin: unknown): void => {
     this.#seen = undefined;
-    if (!this.#reading) this.#keep(update, origin !== undefined && origin === this.#remoteOrigin);
+    if (!this.#reading && !this.#over)
+      this.#keep(update, origin !== undefined && origin === this.#remoteOrigin);
     for (const listener of [...this.#listeners]) listener();
   };
 
@@ -148,6 +179,10 @@ export class StateReplica {
     this.#work = next.catch(() => undefined);
     return next;
   }
+}
+
+function seenOf(doc: Doc, life: string, restsOnPending: boolean): SeenState {
+  return { state: freezeJson(readState(doc)), basis: encodeStateAsUpdate(doc), life, restsOnPending };
 }
 
 /** What a whole-state write changes, made on the state that its writer had seen; undefined when nothing. */

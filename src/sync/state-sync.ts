@@ -33,8 +33,8 @@ export interface StateSyncOptions {
 export class StateSync {
   readonly #options: StateSyncOptions;
   readonly #joined = new Map<string, Joined>();
-  /** The relay closed these for good on this connection. */
-  readonly #refused = new Set<string>();
+  /** The relay closed the channel of this life of the session for good on this connection. */
+  readonly #refused = new Map<string, string>();
   readonly #unsent = new Set<string>();
   readonly #ends: (() => void)[] = [];
   #work: Promise<void> = Promise.resolve();
@@ -91,17 +91,21 @@ export class StateSync {
     }));
     if (unsent) this.#unsent.add(session);
     else this.#unsent.delete(session);
+    const incarnation = found?.row.incarnation ?? undefined;
     const joined = this.#joined.get(session);
-    const incarnation = found?.row.incarnation;
-    if (joined !== undefined) {
-      if (joined.incarnation !== incarnation || !this.#isUsed(session)) await this.#leave(session);
-      else if (joined.channel.phase === "closed" && this.#options.isFresh()) joined.channel.connect();
+    if (
+      joined !== undefined &&
+      joined.incarnation === incarnation &&
+      !joined.replica.isOver &&
+      this.#isUsed(session)
+    ) {
+      if (joined.channel.phase === "closed" && this.#options.isFresh()) joined.channel.connect();
       return;
     }
-    const settled = found !== undefined && typeof incarnation === "string" && found.ops.length === 0;
-    if (settled && this.#isUsed(session) && !this.#refused.has(session) && this.#options.isFresh()) {
-      await this.#join(session, incarnation);
-    }
+    await this.#leave(session);
+    const settled = found !== undefined && incarnation !== undefined && found.ops.length === 0;
+    const welcome = settled && this.#refused.get(session) !== incarnation && this.#options.isFresh();
+    if (welcome && this.#isUsed(session)) await this.#join(session, incarnation);
   }
 
   #isUsed(session: string): boolean {
@@ -123,7 +127,7 @@ export class StateSync {
       channels,
       position: () => replica.position(),
       onDurable: (ticket) => void replica.durable(ticket).then(synced, failed),
-      onClosed: (code) => this.#refusedBy(session, code),
+      onClosed: (code) => this.#refusedBy(session, incarnation, code),
     });
     replica.setRemoteOrigin(channel.origin);
     this.#joined.set(session, { incarnation, channel, replica });
@@ -131,9 +135,9 @@ export class StateSync {
   }
 
   /** The relay closed the channel. What can be tried again is, after a while; a deleted session's end comes by the catalog. */
-  #refusedBy(session: string, code: FaultCode): void {
+  #refusedBy(session: string, incarnation: string, code: FaultCode): void {
     const { refused, later } = this.#options;
-    this.#refused.add(session);
+    this.#refused.set(session, incarnation);
     this.#run(() => this.#leave(session));
     if (FAULTS[code].remedy === "retry") {
       later(() => {
@@ -149,7 +153,7 @@ export class StateSync {
     this.#joined.delete(session);
     joined.channel.destroy();
     joined.replica.setRemoteOrigin(undefined);
-    await this.#options.replicas.release(session);
+    await this.#options.replicas.release(joined.replica);
   }
 
   #run(work: () => Promise<void>): void {

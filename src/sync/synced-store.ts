@@ -1,5 +1,5 @@
 import { ActorMismatchError, HoldfastError, InvalidInputError, RejectedError } from "../model/errors.ts";
-import { freezeJson, type JsonObject } from "../model/json.ts";
+import type { JsonObject } from "../model/json.ts";
 import { type Message, parseMessage } from "../model/message.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { Snapshot } from "../model/snapshot.ts";
@@ -8,7 +8,7 @@ import type { AppendWrite, ReplaceWrite, Scope } from "../store/contract.ts";
 import type { LocalDatabase, Reader } from "../store/database.ts";
 import { type Draft, draftOf, enqueue } from "../store/enqueue.ts";
 import { heldGeneration, heldGenerations } from "../store/held-generations.ts";
-import { addStateUpdate } from "../store/land.ts";
+import { addStateUpdate, lastStateRow } from "../store/land.ts";
 import type {
   Beside,
   Generation,
@@ -24,11 +24,11 @@ import { SessionQueue } from "../store/session-queue.ts";
 import { findSession, isAbsent, SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
 import { parseLog } from "../store/stored-log.ts";
 import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
-import { ViewCache } from "../store/view-cache.ts";
+import { snapshotOf, ViewCache } from "../store/view-cache.ts";
 import { readWindow } from "../store/view-window.ts";
 import { checkLimits, type OpLimits } from "./op-limits.ts";
 import type { Replicas } from "./replicas.ts";
-import { stateOp } from "./state-replica.ts";
+import { type StateReplica, stateOp } from "./state-replica.ts";
 import { type Connected, untilArrived, untilConfirmed } from "./until.ts";
 
 /** What a write means, given what is there; undefined when it would change nothing. */
@@ -96,29 +96,27 @@ export class SyncedStore implements LiveStore {
   }
 
   async view(id: string): Promise<View | undefined> {
-    await this.#arrival(id);
-    return this.#options.replicas.using(id, async (replica) => {
-      await replica.catchUp();
-      const read = await this.#options.db.read(["sessions", "outbox", "runs"], async (tx) => {
-        const found = await findSession(tx, id);
-        if (found === undefined || isAbsent(found)) return undefined;
-        return { found, log: await this.#cache.read(tx, found) };
-      });
+    const { db, replicas, connected } = this.#options;
+    return replicas.using(id, async (replica) => {
+      const look = () =>
+        db.read(["sessions", "outbox", "runs", "state"], async (tx) => {
+          const found = await findSession(tx, id);
+          if (connected.mayStillCome(found)) return "coming" as const;
+          if (found === undefined || isAbsent(found)) return undefined;
+          return { found, log: await this.#cache.read(tx, found), lastState: await lastStateRow(tx, id) };
+        });
+      let read = await look();
+      while (read === "coming") {
+        await this.#arrival(id);
+        read = await look();
+      }
       if (read === undefined) return undefined;
+      // What a confirmed op brought is in the document or among the ops: never in neither.
+      await replica.reach(read.lastState);
       const { view } = read.found.row;
       const seen = replica.view(read.found.ops);
-      const { log } = read;
-      const { damaged } = log;
-      const snapshot: Snapshot = {
-        get messages() {
-          return log.messages;
-        },
-        state: seen.state,
-        metadata: freezeJson(structuredClone(view.metadata)),
-        revision: Object.freeze({ generation: view.head.generation, count: view.head.count }),
-        ...(damaged.length > 0 ? { damaged } : {}),
-      };
-      return { snapshot: Object.freeze(snapshot), head: view.head, seen };
+      const snapshot = snapshotOf(view, seen.state, read.log);
+      return { snapshot, head: view.head, seen };
     });
   }
 
@@ -132,9 +130,7 @@ export class SyncedStore implements LiveStore {
   write(id: string, intent: Intent, beside: Beside): Promise<WrittenOp | undefined> {
     return this.#writes.run(id, () =>
       this.#options.replicas.using(id, async (replica) => {
-        await replica.catchUp();
-        const seen = beside.state?.seen ?? replica.view(await this.#ops(id));
-        const state = beside.state === undefined ? undefined : stateOp(seen, beside.state.to);
+        const state = beside.state === undefined ? undefined : await this.#stateOp(id, replica, beside.state);
         const op = await this.#enqueue(id, async (found, tx) => {
           // An append looks at no history, however long (H11); what the cache knows of it is known anyway.
           const present =
@@ -172,9 +168,14 @@ export class SyncedStore implements LiveStore {
   }
 
   changeState(id: string, to: JsonObject, seen: SeenState): Promise<void> {
-    const state = stateOp(seen, to);
-    if (state === undefined) return Promise.resolve();
-    return this.#writes.run(id, () => this.#changeState(id, state, seen));
+    return this.#writes.run(id, () =>
+      this.#options.replicas.using(id, async (replica) => {
+        const now = await this.#seen(id, replica);
+        const from = seen.life === now.life ? seen : now;
+        const state = stateOp(from, to);
+        if (state !== undefined) await this.#changeState(id, state, from);
+      }),
+    );
   }
 
   async #changeState(id: string, state: OpState, seen: SeenState): Promise<void> {
@@ -193,28 +194,29 @@ export class SyncedStore implements LiveStore {
   }
 
   open(id: string): OpenState {
-    const { doc, awareness } = this.#options.replicas.acquire(id);
+    const replica = this.#options.replicas.acquire(id);
     let open = true;
     return {
-      doc,
-      awareness,
+      doc: replica.doc,
+      awareness: replica.awareness,
       close: async () => {
-        if (open) await this.#options.replicas.release(id);
+        if (open) await this.#options.replicas.release(replica);
         open = false;
       },
     };
   }
 
   seenState(id: string): Promise<SeenState> {
-    return this.#options.replicas.using(id, async (replica) => replica.view(await this.#ops(id)));
+    return this.#options.replicas.using(id, (replica) => this.#seen(id, replica));
   }
 
   watchState(id: string, listener: () => void): () => void {
     const { replicas } = this.#options;
-    const end = replicas.acquire(id).watch(listener);
+    const replica = replicas.acquire(id);
+    const end = replica.watch(listener);
     return () => {
       end();
-      void replicas.release(id);
+      void replicas.release(replica);
     };
   }
 
@@ -256,8 +258,23 @@ export class SyncedStore implements LiveStore {
     return untilArrived(this.#options.db, this.#options.connected, id);
   }
 
-  #ops(id: string): Promise<readonly PendingOp[]> {
-    return this.#options.db.read(["outbox"], (tx) => tx.list("outbox", { prefix: [id] }));
+  /** A whole-state write, over the state its writer had seen, unless the session has begun another life since. */
+  async #stateOp(
+    id: string,
+    replica: StateReplica,
+    { to, seen }: NonNullable<Beside["state"]>,
+  ): Promise<OpState | undefined> {
+    const now = await this.#seen(id, replica);
+    return stateOp(seen?.life === now.life ? seen : now, to);
+  }
+
+  async #seen(id: string, replica: StateReplica): Promise<SeenState> {
+    const { ops, lastState } = await this.#options.db.read(["outbox", "state"], async (tx) => ({
+      ops: await tx.list("outbox", { prefix: [id] }),
+      lastState: await lastStateRow(tx, id),
+    }));
+    await replica.reach(lastState);
+    return replica.view(ops);
   }
 
   async #revision(id: string): Promise<Revision> {

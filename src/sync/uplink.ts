@@ -48,6 +48,7 @@ export class Uplink {
   readonly #state: StateSync;
   readonly #leave: () => void;
   readonly #stops = new Set<() => void>();
+  #closed = false;
 
   constructor(options: UplinkOptions) {
     const { url, actorId, device, token, env, db, replicas, newId, synced, failed } = options;
@@ -88,7 +89,9 @@ export class Uplink {
     this.#link.reconnect();
   }
 
+  /** Nothing is told from here on. */
   async close(): Promise<void> {
+    this.#closed = true;
     this.#leave();
     for (const stop of this.#stops) stop();
     await this.#state.close();
@@ -99,6 +102,7 @@ export class Uplink {
   }
 
   #tell(): void {
+    if (this.#closed) return;
     const { link, lastError } = this.#link.status;
     const fresh = link === "online" && this.#engine.isFresh;
     this.#options.changed({ link, fresh, lastError });

@@ -65,13 +65,9 @@ function step(weight: number, work: Step): { readonly weight: number; readonly w
   return { weight, work };
 }
 
-async function sideAppend(world: World, device: Device): Promise<void> {
-  const session = device.client.session(SIDE);
-  await session.append({
-    messages: [world.message(device)],
-    state: { [device.name]: world.random.below(100) },
-  });
-  await session.close();
+async function sideAppend(world: World, { name, side }: Device): Promise<void> {
+  const state = { ...(await side.state()), [name]: world.random.below(100) };
+  await side.append({ messages: [world.message({ name })], state });
 }
 
 function append(

@@ -31,6 +31,8 @@ export class Device {
   database!: MemoryDatabase<SyncRows>;
   client!: Client;
   session!: SyncedSession;
+  /** Stays open while the session it is for is deleted and begun anew. */
+  side!: SyncedSession;
 
   constructor(world: World, name: string) {
     this.#world = world;
@@ -50,6 +52,7 @@ export class Device {
     this.database = new MemoryDatabase<SyncRows>(SYNC_SCHEMA, { disk: this.disk });
     this.client = await openClient({ url: "ws://relay", actorId: ACTOR }, { env, database: this.database });
     this.session = this.client.session(SESSION);
+    this.side = this.client.session(SIDE);
     this.#observe(this.session);
   }
 
@@ -130,7 +133,7 @@ export class World {
     await this.startRelay();
   }
 
-  message(device: Device, text = `${device.name}${++this.#texts}`): Message {
+  message(device: Pick<Device, "name">, text = `${device.name}${++this.#texts}`): Message {
     const id = newId({ nowMs: this.clock.now(), bytes: (length) => this.random.bytes(length) });
     return createMessage({
       role: "user",
