@@ -1,7 +1,8 @@
-import { randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import type { Clock } from "../src/env/clock.ts";
 import type { Random } from "../src/env/random.ts";
 import type { CommandProcess } from "./command-process.ts";
+import { DIGEST_LENGTH, type Digest } from "./digest.ts";
 
 // The one file of the relay with the real clock, timers and randomness.
 
@@ -19,6 +20,9 @@ export const systemRandom: Random = {
   bytes: (length) => new Uint8Array(randomBytes(length)),
   fraction: () => randomBytes(6).readUIntBE(0, 6) / 2 ** 48,
 };
+
+/** The same as the portable one, several times as fast. */
+export const nodeDigest: Digest = (text) => hash("sha256", text, "base64").slice(0, DIGEST_LENGTH);
 
 /** Runs after all that is ready in this turn of the event loop. */
 export function nextTurn(run: () => void): void {

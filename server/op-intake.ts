@@ -1,9 +1,10 @@
-import { hash } from "node:crypto";
+import { decodeBase64 } from "../src/model/base64.ts";
 import { type JsonValue, MAX_JSON_DEPTH } from "../src/model/json.ts";
 import { utf8Bytes } from "../src/wire/codec.ts";
 import type { FaultCode } from "../src/wire/fault.ts";
 import type { OpFrame } from "../src/wire/frames.ts";
 import type { MetadataChange, WireMessage } from "../src/wire/shapes.ts";
+import type { Digest } from "./digest.ts";
 import type { RelayLimits } from "./limits.ts";
 import { holdsPrivate } from "./private-content.ts";
 import type { MessageBody, OpWrite, Refused } from "./storage/contract.ts";
@@ -16,10 +17,15 @@ export interface Intake {
   readonly limits: RelayLimits;
   /** Whether these bytes are a Yjs update: `empty` when it brings nothing. */
   readonly checkState: (update: Uint8Array) => "good" | "empty" | "bad";
+  readonly digest: Digest;
 }
 
 /** Checks at the wall what storage relies on: sizes, depth, state that decodes, and that nothing private comes in (H7). */
-export function takeOp(frame: OpFrame, text: string, { actor, limits, checkState }: Intake): Taken {
+export function takeOp(
+  frame: OpFrame,
+  text: string,
+  { actor, limits, checkState, digest: digestText }: Intake,
+): Taken {
   if (!fits(text, limits.maxOpBytes)) return tooLarge("maxOpBytes", limits.maxOpBytes);
   // No shorter text can nest that deep, and measuring costs.
   if (text.length > 2 * MAX_JSON_DEPTH && nestsDeeper(text, MAX_JSON_DEPTH + ENVELOPE_DEPTH)) {
@@ -29,12 +35,12 @@ export function takeOp(frame: OpFrame, text: string, { actor, limits, checkState
   const fields = { actor, session, incarnation, opId };
   switch (frame.type) {
     case "delete":
-      return { write: { kind: "delete", ...fields, digest: digestOf("delete") } };
+      return { write: { kind: "delete", ...fields, digest: digestText(contentOf("delete")) } };
     case "edit": {
       const { metadata, archived, read } = frame;
       const bad = badPointer(metadata);
       if (bad !== undefined) return refuse("malformed", bad);
-      const digest = digestOf("edit", { metadata, archived, read });
+      const digest = digestText(contentOf("edit", { metadata, archived, read }));
       return { write: { kind: "edit", ...fields, digest, metadata, archived, read } };
     }
     case "append":
@@ -51,7 +57,7 @@ export function takeOp(frame: OpFrame, text: string, { actor, limits, checkState
       const { base, metadata } = frame;
       const bad = badPointer(metadata);
       if (bad !== undefined) return refuse("malformed", bad);
-      const state = frame.state === undefined ? undefined : bytesOf(frame.state);
+      const state = frame.state === undefined ? undefined : decodeBase64(frame.state);
       if (state !== undefined && state.byteLength > limits.maxStateBytes) {
         return tooLarge("maxStateBytes", limits.maxStateBytes);
       }
@@ -59,11 +65,11 @@ export function takeOp(frame: OpFrame, text: string, { actor, limits, checkState
       if (checked === "bad") return refuse("invalid-state", "The state is no Yjs update that can be applied");
       const change = { messages: bodies, metadata, state: checked === "good" ? state : undefined };
       if (frame.type === "append") {
-        const digest = digestOf("append", { metadata }, bodies);
+        const digest = digestText(contentOf("append", { metadata }, bodies));
         return { write: { kind: "append", ...fields, digest, base, ...change } };
       }
       const { keep } = frame;
-      const digest = digestOf("replace", { metadata, keep }, bodies);
+      const digest = digestText(contentOf("replace", { metadata, keep }, bodies));
       return { write: { kind: "replace", ...fields, digest, base, keep, ...change } };
     }
   }
@@ -106,19 +112,14 @@ function bodyOf(message: WireMessage): string {
   return JSON.stringify(message);
 }
 
-function bytesOf(base64: string): Uint8Array {
-  return new Uint8Array(Buffer.from(base64, "base64"));
-}
-
 /** Equal for the same content, whatever it is based on (P14). Lengths lead, so that no two contents look alike. */
-function digestOf(
+function contentOf(
   kind: OpWrite["kind"],
   rest: { readonly [name: string]: JsonValue | object | undefined } = {},
   messages: readonly MessageBody[] = [],
 ): string {
   const head = JSON.stringify([kind, rest, messages.length]);
-  const text = messages.reduce((joined, { body }) => `${joined}${body.length}:${body}`, head);
-  return hash("sha256", text, "base64").slice(0, 22);
+  return messages.reduce((joined, { body }) => `${joined}${body.length}:${body}`, head);
 }
 
 function badPointer(changes: readonly MetadataChange[] | undefined): string | undefined {

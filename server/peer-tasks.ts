@@ -28,7 +28,12 @@ export function opTask(
   by: { services: RelayServices; actor: string; participant: Participant },
 ): Task {
   const { services, actor, participant } = by;
-  const taken = takeOp(frame, text, { actor, limits: services.limits, checkState: checkUpdate });
+  const taken = takeOp(frame, text, {
+    actor,
+    limits: services.limits,
+    checkState: checkUpdate,
+    digest: services.digest,
+  });
   if ("refused" in taken) return { kind: "say", text: refusalText(frame, taken.refused) };
   // What is kept for the answer is the op's name, not its messages.
   const name = { opId: frame.opId, session: frame.session };

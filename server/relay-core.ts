@@ -7,6 +7,7 @@ import { AuthError, type Authenticator, type Identity } from "./authenticator.ts
 import type { Bus, BusMember, BusMessage, Change } from "./bus/contract.ts";
 import { changeOf } from "./change.ts";
 import { Channels } from "./channel/channels.ts";
+import { type Digest, portableDigest } from "./digest.ts";
 import { limitTold, pageBounds, type RelayLimits } from "./limits.ts";
 import { originAllowed } from "./origins.ts";
 import { Peer } from "./peer.ts";
@@ -20,6 +21,8 @@ export interface RelayEnvironment {
   readonly clock: Clock;
   readonly random: Random;
   readonly reporter: Reporter;
+  /** The portable one, when absent. */
+  readonly digest?: Digest | undefined;
 }
 
 export interface RelayCoreOptions {
@@ -56,7 +59,7 @@ export class RelayCore {
 
   private constructor(options: RelayCoreOptions, opened: { storeId: string; bus: BusMember }) {
     const { environment, storage, limits } = options;
-    const { clock, reporter } = environment;
+    const { clock, reporter, digest = portableDigest } = environment;
     this.#options = options;
     this.#bus = opened.bus;
     const channels = new Channels({
@@ -70,6 +73,7 @@ export class RelayCore {
     this.#services = {
       clock,
       reporter,
+      digest,
       limits,
       storage,
       storeId: opened.storeId,

@@ -1,3 +1,4 @@
+import { encodeBase64 } from "../src/model/base64.ts";
 import type { CatalogEntry } from "../src/wire/catalog.ts";
 import { writeFrame } from "../src/wire/codec.ts";
 import type { FaultCode, LimitNamed } from "../src/wire/fault.ts";
@@ -49,7 +50,7 @@ export function pageText(asked: { id: string; session: string }, answer: PullAns
     start: answer.start,
     head: answer.head,
     more: answer.more,
-    state: answer.state.map(base64),
+    state: answer.state.map(encodeBase64),
     stateCursor: answer.stateCursor,
     ...(answer.behind ? { behind: true } : {}),
   });
@@ -77,7 +78,7 @@ export function pushText(change: Change, maxBytes: number): string {
   const told = append === undefined ? frame : withField(frame, "append", append);
   const { state } = change;
   if (state === undefined) return told;
-  const text = JSON.stringify({ after: state.after, updates: state.updates.map(base64) });
+  const text = JSON.stringify({ after: state.after, updates: state.updates.map(encodeBase64) });
   return text.length > maxBytes ? told : withField(told, "state", text);
 }
 
@@ -117,8 +118,4 @@ function messagesText(messages: readonly StoredMessage[]): string {
 
 function withField(object: string, name: string, value: string): string {
   return `${object.slice(0, -1)},"${name}":${value}}`;
-}
-
-function base64(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }

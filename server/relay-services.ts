@@ -4,6 +4,7 @@ import type { Reporter } from "../src/env/reporter.ts";
 import type { Socket } from "../src/env/socket.ts";
 import type { Identity } from "./authenticator.ts";
 import type { Channels } from "./channel/channels.ts";
+import type { Digest } from "./digest.ts";
 import type { RelayLimits } from "./limits.ts";
 import type { FaultTold } from "./relay-frames.ts";
 import type { Answer, OpWrite, RelayStorage } from "./storage/contract.ts";
@@ -48,6 +49,7 @@ export interface Participant {
 export interface RelayServices {
   readonly clock: Clock;
   readonly reporter: Reporter;
+  readonly digest: Digest;
   readonly limits: RelayLimits;
   readonly storage: RelayStorage;
   readonly storeId: string;

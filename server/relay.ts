@@ -6,7 +6,7 @@ import { localBus } from "./bus/local.ts";
 import { type JwtOptions, jwtAuthenticator } from "./jwt.ts";
 import { limitsWith, type RelayLimits } from "./limits.ts";
 import { jsonLogger, type RelayLogger, reporterOf } from "./logger.ts";
-import { systemClock, systemRandom, writeToStderr } from "./node-env.ts";
+import { nodeDigest, systemClock, systemRandom, writeToStderr } from "./node-env.ts";
 import { RelayCore } from "./relay-core.ts";
 import type { RelayStorage } from "./storage/contract.ts";
 import { sqliteStorage } from "./storage/sqlite.ts";
@@ -75,7 +75,7 @@ export async function createRelay(options: RelayOptions = {}): Promise<Relay> {
   }
   const reporter =
     options.logger === undefined ? jsonLogger(writeToStderr, { clock }) : reporterOf(options.logger);
-  const environment = { clock, random: systemRandom, reporter };
+  const environment = { clock, random: systemRandom, reporter, digest: nodeDigest };
   const core = await RelayCore.open({
     environment,
     storage,

@@ -1,6 +1,7 @@
 import { Client, checkSchema } from "./client.ts";
 import { browserEnvironment } from "./env/browser.ts";
 import type { Environment } from "./env/environment.ts";
+import type { WebSocketClass } from "./env/socket.ts";
 import { InvalidInputError, StorageError } from "./model/errors.ts";
 import { checkId } from "./model/ids.ts";
 import { readObject } from "./session/session-arguments.ts";
@@ -23,7 +24,7 @@ export interface ClientOptions {
   /** `indexeddb` by default; `memory` keeps nothing beyond the client's life. Where IndexedDB cannot be had it is memory, and the status says so. */
   readonly storage?: "indexeddb" | "memory" | undefined;
   /** Where the platform has none of its own (Node 20). */
-  readonly WebSocket?: typeof WebSocket | undefined;
+  readonly WebSocket?: WebSocketClass | undefined;
 }
 
 /** What stands in for the platform in tests and in unusual hosts. */

@@ -19,7 +19,7 @@ const supervisor = new Supervisor({
       actorId,
       storage: "memory",
       // The same interface, by another hand than the browser's.
-      WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
+      WebSocket,
     }),
   respond,
   report: (event, error) => console.error(event, error instanceof Error ? error.message : (error ?? "")),

@@ -5,12 +5,12 @@ import type { Environment } from "./environment.ts";
 import type { Page, PageSignal } from "./page.ts";
 import type { Random } from "./random.ts";
 import { type Reporter, silentReporter } from "./reporter.ts";
-import type { Sockets } from "./socket.ts";
+import type { Sockets, WebSocketClass } from "./socket.ts";
 import { standaloneTabs, type Tabs } from "./tabs.ts";
 
 export interface BrowserEnvironmentOptions {
   /** Where the platform has none of its own (Node 20). */
-  readonly WebSocket?: typeof WebSocket | undefined;
+  readonly WebSocket?: WebSocketClass | undefined;
   /** Silent by default. */
   readonly reporter?: Reporter | undefined;
 }
@@ -77,12 +77,12 @@ export const consoleReporter: Reporter = {
   report: (level, event, detail = {}) => console[level](`holdfast: ${event}`, detail),
 };
 
-function webSockets(Socket: typeof WebSocket): Sockets {
+function webSockets(Socket: WebSocketClass): Sockets {
   return {
     connect: (url, events) => {
       let socket: WebSocket;
       try {
-        socket = new Socket(url);
+        socket = new Socket(url) as WebSocket;
       } catch (error) {
         // A URL that is none, or one that this page may not open.
         queueMicrotask(() => events.closed(1006, error instanceof Error ? error.message : String(error)));

@@ -18,3 +18,6 @@ export interface SocketEvents {
 export interface Sockets {
   connect(url: string, events: SocketEvents): Socket;
 }
+
+/** A class of sockets: the platform's own `WebSocket`, or that of `ws` where a platform has none. */
+export type WebSocketClass = new (url: string) => { close(code?: number, reason?: string): void };

@@ -7,14 +7,15 @@ import type { Writer } from "./database.ts";
 import { addStateUpdate, archiveLog, type Landing, type LogPiece, landPiece } from "./land.ts";
 import { type Outcome, rejectOp, type Surroundings } from "./outcome.ts";
 import { goBack, moveLife, offerAgain } from "./restored-relay.ts";
-import { blankSession, dropSession, findSession, putSession, type SessionOnDisk } from "./session-rows.ts";
+import {
+  blankSession,
+  dropSession,
+  findSession,
+  isCaughtUp,
+  putSession,
+  type SessionOnDisk,
+} from "./session-rows.ts";
 import type { SessionRow, SyncRows } from "./sync-rows.ts";
-
-/** Whether all that the catalog told of this session is held here. */
-export function isCaughtUp(row: SessionRow): boolean {
-  if (row.recheck === true) return row.seq === 0;
-  return headEquals(row.head, row.remote.head) && row.stateCursor >= row.remote.stateCursor;
-}
 
 /** Takes a catalog entry: what exists, what is gone, where each session stands (rules P40–P43). */
 export async function integrateEntry(
@@ -34,7 +35,8 @@ export async function integrateEntry(
     if (found?.row.incarnation === entry.incarnation) await endLife(tx, found, outcome, around);
     return;
   }
-  const row = found === undefined ? blankSession(entry.session, entry.updatedAt) : found.row;
+  const row =
+    found === undefined ? { ...blankSession(entry.session, entry.updatedAt), fetched: false } : found.row;
   const adopted = row.incarnation === null ? await adopt(tx, row, entry.incarnation) : row;
   const { row: stored } = await putSession(tx, {
     ...adopted,
@@ -115,6 +117,8 @@ export async function integratePage(
   };
   // Updates of this page are held: the next one goes on from there.
   row = { ...row, stateCursor: page.stateCursor, ...(page.more ? {} : { recheck: undefined }) };
+  // The first pages of another generation are no view of it.
+  if (page.more && page.generation !== found.row.head.generation) row = { ...row, fetched: false };
   const stored = await putSession(tx, row);
   if (!isCaughtUp(stored.row)) outcome.pull.add(page.session);
   else outcome.pull.delete(page.session);

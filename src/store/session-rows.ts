@@ -1,4 +1,4 @@
-import { EMPTY_HEAD, EMPTY_REVISION } from "../model/revision.ts";
+import { EMPTY_HEAD, EMPTY_REVISION, headEquals } from "../model/revision.ts";
 import type { Reader, Writer } from "./database.ts";
 import { viewOf } from "./outbox.ts";
 import { preview } from "./preview.ts";
@@ -39,6 +39,7 @@ export function blankSession(id: string, at: string): SessionRow {
     archived: false,
     read: EMPTY_REVISION,
     preview: "",
+    fetched: true,
     remote: { head: EMPTY_HEAD, stateCursor: 0 },
     seq: 0,
     updatedAt: at,
@@ -58,7 +59,7 @@ export function blankSession(id: string, at: string): SessionRow {
 export async function putSession(tx: Writer<SyncRows>, row: SessionRow): Promise<SessionOnDisk> {
   const ops = await tx.list("outbox", { prefix: [row.id] });
   const view = viewOf(row, ops, preview);
-  const stored = { ...row, view };
+  const stored = { ...row, fetched: row.fetched || isCaughtUp(row), view };
   await tx.put("sessions", stored);
   return { row: stored, ops };
 }
@@ -91,4 +92,10 @@ export async function unsentSessions(tx: Reader<SyncRows>): Promise<ReadonlySet<
 
 export async function hasUnsentState(tx: Reader<SyncRows>, session: string): Promise<boolean> {
   return (await tx.list("state", { by: "unsent", prefix: [1, session], limit: 1 })).length > 0;
+}
+
+/** Whether all that the catalog told of this session is held here. */
+export function isCaughtUp(row: SessionRow): boolean {
+  if (row.recheck === true) return row.seq === 0;
+  return headEquals(row.head, row.remote.head) && row.stateCursor >= row.remote.stateCursor;
 }

@@ -16,6 +16,8 @@ export interface SessionRow {
   readonly read: Revision;
   /** The beginning of the last confirmed message's text. */
   readonly preview: string;
+  /** All that the relay had was held here once. Until then what is held is a piece, not a view. */
+  readonly fetched: boolean;
   /** What the catalog last told. Differs from `head` while a pull is due. */
   readonly remote: { readonly head: Head; readonly stateCursor: number };
   /** The catalog position of the last change that is held here. */

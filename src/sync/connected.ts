@@ -53,7 +53,7 @@ export class Connection implements Connected {
     if (!coming) return false;
     const { row, ops } = found ?? {};
     if (row === undefined || row.incarnation === null) return !this.#fresh && (ops ?? []).length === 0;
-    return row.head.count === 0 && row.head.generation === 0 && row.remote.head.count > 0;
+    return !row.fetched;
   }
 
   watch(listener: () => void): () => void {

@@ -1,9 +1,9 @@
 import type { Head } from "../model/revision.ts";
 import type { LocalDatabase } from "../store/database.ts";
-import { isCaughtUp } from "../store/integrate.ts";
+
 import { newOutcome, type Surroundings } from "../store/outcome.ts";
 import { judgeRefused } from "../store/refuse.ts";
-import { findSession, SESSION_TABLES } from "../store/session-rows.ts";
+import { findSession, isCaughtUp, SESSION_TABLES } from "../store/session-rows.ts";
 import type { SessionRow, SyncRows } from "../store/sync-rows.ts";
 import type { OpFrame } from "../wire/frames.ts";
 import { contendedDelay, type DelayRange } from "./backoff.ts";

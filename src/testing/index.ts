@@ -16,6 +16,7 @@ export {
 } from "./network.ts";
 export { TestPage } from "./page.ts";
 export { type SeededRandom, seededRandom } from "./random.ts";
+export { type TestRelay, type TestRelayOptions, testRelay } from "./relay.ts";
 export { type RelayStorage, relayStorageConformance, type StorageCase } from "./relay-storage-conformance.ts";
 export { type StoreCase, type StoreConformanceOptions, storeConformance } from "./store-conformance.ts";
 export { TestTab, TestTabs } from "./tabs.ts";

@@ -83,7 +83,7 @@ describe("60 conversations of an agent", () => {
       url: relay.url,
       actorId,
       storage: "memory",
-      WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
+      WebSocket,
     });
     try {
       await expect

@@ -16,7 +16,7 @@ const rooms: { room: RegExp; mayImport: readonly string[] }[] = [
   { room: /^src\/(react|adapters|testing)\/|^src\/index\.ts$/, mayImport: ["src/", "server/"] },
   { room: /^server\//, mayImport: ["src/model/", "src/wire/", "src/env/"] },
 ];
-const stateHomes = /^src\/(store|sync)\/state[\w-]*\.ts$|^server\/channel\//;
+const stateHomes = /^src\/(store|sync)\/state[\w-]*\.ts$|^server\/(channel\/|digest\.ts$)/;
 const contractTypes = /^src\/(session\/synced-session|store\/live-store|client)\.ts$/;
 const doors = /(^|\/)index\.ts$/;
 
@@ -25,7 +25,10 @@ const homes: { library: RegExp; home: RegExp; types?: RegExp }[] = [
   { library: /^dexie$/, home: /^src\/store\// },
   { library: /^yjs$/, home: stateHomes, types: contractTypes },
   { library: /^y-protocols(\/|$)/, home: stateHomes, types: contractTypes },
-  { library: /^lib0(\/|$)/, home: /^src\/(wire\/binary|sync\/state[\w-]*)\.ts$|^server\/channel\// },
+  {
+    library: /^lib0(\/|$)/,
+    home: /^src\/(wire\/binary|sync\/state[\w-]*)\.ts$|^server\/(channel\/|digest\.ts$)/,
+  },
   { library: /^y-websocket$/, home: /^src\/sync\/state[\w-]*\.ts$/ },
   { library: /^ws$/, home: /^server\// },
   { library: /^zod(\/|$)/, home: /^src\/(model|wire)\// },

@@ -13,7 +13,7 @@ async function open(): Promise<Client> {
     url: relay.url,
     actorId: "anna",
     storage: "memory",
-    WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
+    WebSocket,
   });
   clients.push(client);
   return client;

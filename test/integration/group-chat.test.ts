@@ -20,7 +20,7 @@ beforeAll(async () => {
     url: relay.url,
     actorId: "anna",
     storage: "memory",
-    WebSocket: WebSocket as unknown as typeof globalThis.WebSocket,
+    WebSocket,
   } as const;
   clients = await Promise.all(Array.from({ length: CLIENTS }, () => openClient(options)));
 });
