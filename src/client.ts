@@ -159,9 +159,10 @@ export class Client {
    */
   async wipe(options: { readonly force?: boolean } = {}): Promise<{ readonly pending: number }> {
     this.#mustBeOpen();
+    const { force } = readObject(options, "options");
     await this.#board.refresh();
     const { pending } = this.status;
-    if (pending > 0 && options.force !== true) return { pending };
+    if (pending > 0 && force !== true) return { pending };
     this.#line.say("wipe");
     await this.#end(() => this.#parts.db.destroy());
     return { pending };
@@ -174,10 +175,11 @@ export class Client {
 
   #end(last: () => Promise<void>): Promise<void> {
     this.#ending ??= (async () => {
+      // Nobody waits for the relay any more; what was being written is.
+      this.#connection.close();
       await Promise.allSettled([...this.#open].map((session) => session.close()));
       await this.#leader.close();
       await this.#parting;
-      this.#connection.close();
       await this.#replicas.close();
       this.#line.close();
       this.#questions.close();

@@ -1,5 +1,6 @@
 import { invalidInput } from "../model/errors.ts";
 import { messageEquals } from "../model/message-equality.ts";
+import { readListener, tellAll } from "../store/listeners.ts";
 import type { LiveStore, MessageEntry, Window } from "../store/live-store.ts";
 
 /** How many messages a conversation shows to begin with, and adds each time earlier ones are asked for. */
@@ -50,7 +51,8 @@ export class LiveMessages {
 
   /** Told after each change of `entries` or `hasEarlier`. */
   subscribe(listener: () => void): () => void {
-    const own = (): void => listener();
+    const told = readListener(listener);
+    const own = (): void => told();
     this.#listeners.add(own);
     this.#begin();
     return () => this.#listeners.delete(own);
@@ -112,6 +114,6 @@ export class LiveMessages {
       entries.every((entry, index) => entry === before.entries[index]);
     this.#window = { ...next, entries: same ? before.entries : Object.freeze(entries) };
     if (same && next.hasEarlier === before.hasEarlier) return;
-    for (const listener of [...this.#listeners]) listener();
+    tellAll(this.#listeners);
   }
 }

@@ -5,6 +5,7 @@ import { cloneJson, copyJsonObject, type JsonObject, jsonEquals } from "../model
 import type { Message, MessageInput } from "../model/message.ts";
 import { EMPTY_HEAD, EMPTY_REVISION, type Revision, type Snapshot } from "../model/snapshot.ts";
 import { checkRevision } from "../store/checked-write.ts";
+import { readListener } from "../store/listeners.ts";
 import {
   type Beside,
   type Generation,
@@ -14,6 +15,7 @@ import {
   type SeenState,
   type View,
   ViewMovedError,
+  type WrittenOp,
 } from "../store/live-store.ts";
 import { LiveMessages } from "./live-messages.ts";
 import { MessageDrafts, readList } from "./message-drafts.ts";
@@ -59,6 +61,8 @@ export class SyncedSession extends Session {
   /** The state as this session handed it out last: what a whole-state write is compared with. */
   #seen: SeenState | undefined;
   #updates: Promise<unknown> = Promise.resolve();
+  /** Writes on their way into the local database. */
+  readonly #writing = new Set<Promise<unknown>>();
   #closed = false;
 
   constructor({ id, actorId, store, metadata, closed }: SyncedSessionOptions) {
@@ -205,7 +209,8 @@ export class SyncedSession extends Session {
 
   /** Told after each change of the session: messages, state, metadata, or what the relay confirmed of them. */
   subscribe(listener: () => void): () => void {
-    const ends = [this.#live.watch(this.id, listener), this.#live.watchState(this.id, listener)];
+    const told = readListener(listener);
+    const ends = [this.#live.watch(this.id, told), this.#live.watchState(this.id, told)];
     const end = (): void => {
       this.#ends.delete(end);
       for (const stop of ends) stop();
@@ -218,7 +223,8 @@ export class SyncedSession extends Session {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#updates;
+    // A write that was begun commits, and says so: told that it failed, somebody would write it again.
+    await Promise.allSettled([this.#updates, ...this.#writing]);
     this.messages.close();
     for (const end of [...this.#ends]) end();
     await this.#open.close();
@@ -234,14 +240,28 @@ export class SyncedSession extends Session {
 
   async #write(intent: Intent, beside: Beside, until: "local" | "confirmed" = "local"): Promise<Snapshot> {
     this.#mustBeOpen();
-    const written = await this.#live.write(this.id, intent, beside);
-    if (until === "confirmed" && written !== undefined) await this.#live.confirmed(this.id, written.opId);
-    const snapshot = await this.load();
+    const writing = this.#committed(intent, beside);
+    this.#writing.add(writing);
+    const { written, view } = await writing.finally(() => this.#writing.delete(writing));
+    // A session that is closed while the relay is waited for tells the view of the commit.
+    const waits = until === "confirmed" && written !== undefined;
+    if (waits) await this.#live.confirmed(this.id, written.opId);
+    const snapshot = (waits && !this.#closed ? await this.#view() : view)?.snapshot;
     const metadata = Object.freeze(cloneJson(this.#firstMetadata));
     return (
       snapshot ??
       Object.freeze({ messages: Object.freeze([]), state: {}, metadata, revision: EMPTY_REVISION })
     );
+  }
+
+  async #committed(
+    intent: Intent,
+    beside: Beside,
+  ): Promise<{ readonly written: WrittenOp | undefined; readonly view: View | undefined }> {
+    const written = await this.#live.write(this.id, intent, beside);
+    const view = await this.#live.view(this.id);
+    this.#seen = view?.seen;
+    return { written, view };
   }
 
   /** Copies what the caller passed, before anything is awaited (D4). */

@@ -4,6 +4,7 @@ import type { StorageError, StorageErrorReason } from "../model/errors.ts";
 import { newId } from "../model/ids.ts";
 import type { Change, LocalDatabase, Reader, Schema, Writer } from "./database.ts";
 import { DexieTransaction, dexieStores } from "./dexie-transaction.ts";
+import { tellAll } from "./listeners.ts";
 import { storageError, translateFailure } from "./storage-failure.ts";
 
 export interface DexieDatabaseOptions {
@@ -199,17 +200,9 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     return closed ? storageError(reason, error) : translated;
   }
 
+  /** The commit stands whatever a listener does. */
   #tell(change: Change): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(change);
-      } catch (error) {
-        // The commit stands whatever a listener does; its error surfaces as an uncaught one.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+    tellAll(this.#listeners, change);
   }
 }
 

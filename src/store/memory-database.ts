@@ -1,5 +1,6 @@
 import { StorageError, type StorageErrorReason } from "../model/errors.ts";
 import type { Change, LocalDatabase, Reader, Schema, Writer } from "./database.ts";
+import { tellAll } from "./listeners.ts";
 import { type DiskUser, MemoryDisk, type TableImage } from "./memory-disk.ts";
 import { MemoryTransaction } from "./memory-transaction.ts";
 
@@ -129,17 +130,9 @@ export class MemoryDatabase<Rows> implements LocalDatabase<Rows> {
     }
   }
 
+  /** The commit stands whatever a listener does. */
   #tell(change: Change): void {
-    for (const listener of [...this.#listeners]) {
-      try {
-        listener(change);
-      } catch (error) {
-        // The commit stands whatever a listener does; its error surfaces as an uncaught one.
-        queueMicrotask(() => {
-          throw error;
-        });
-      }
-    }
+    tellAll(this.#listeners, change);
   }
 
   #end(ended: { readonly reason: StorageErrorReason; readonly commits: boolean }): void {

@@ -3,6 +3,7 @@ import { checkId } from "../model/ids.ts";
 import { freezeJson, type JsonObject } from "../model/json.ts";
 import type { Revision } from "../model/revision.ts";
 import type { LocalDatabase } from "../store/database.ts";
+import { readListener } from "../store/listeners.ts";
 import { furtherRead } from "../store/outbox.ts";
 import type { SessionRow, SyncRows } from "../store/sync-rows.ts";
 import type { SyncedStore } from "./synced-store.ts";
@@ -46,6 +47,8 @@ export class Catalog {
   async list(
     page: { readonly limit?: number | undefined; readonly before?: string | undefined } = {},
   ): Promise<{ readonly entries: readonly SessionEntry[]; readonly next?: string }> {
+    if (typeof page !== "object" || page === null)
+      throw new InvalidInputError("page must be an object", { path: "page" });
     const limit = Math.min(MAX_ENTRIES, wholeFrom1(page.limit ?? DEFAULT_ENTRIES));
     const rows = await this.#collect(limit + 1, page.before, () => true);
     const shown = rows.slice(0, limit);
@@ -66,8 +69,9 @@ export class Catalog {
 
   /** Told after each change of any entry. */
   subscribe(listener: () => void): () => void {
+    const told = readListener(listener);
     return this.#db.watch(({ tables }) => {
-      if (tables.has("sessions")) listener();
+      if (tables.has("sessions")) told();
     });
   }
 

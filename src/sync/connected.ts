@@ -18,6 +18,7 @@ export class Connection implements Connected {
   #link: LinkStatus = "offline";
   #fresh = false;
   #patient = true;
+  #closed = false;
   #stop: () => void;
   #requests: Requests | undefined;
 
@@ -56,6 +57,10 @@ export class Connection implements Connected {
     return !row.fetched;
   }
 
+  get closed(): boolean {
+    return this.#closed;
+  }
+
   watch(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -83,9 +88,8 @@ export class Connection implements Connected {
   }
 
   close(): void {
+    this.#closed = true;
     this.#giveUp();
-    this.#link = "closed";
-    this.#tellAll();
   }
 
   #ask(): Asker {

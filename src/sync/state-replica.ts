@@ -3,6 +3,7 @@ import { applyUpdate, Doc, encodeStateAsUpdate } from "yjs";
 import { freezeJson, type JsonObject } from "../model/json.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { addStateUpdate } from "../store/land.ts";
+import { tellAll } from "../store/listeners.ts";
 import type { SeenState } from "../store/live-store.ts";
 import { applyChanges, diffState, forkWith, readState } from "../store/state-document.ts";
 import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
@@ -156,7 +157,7 @@ export class StateReplica {
     this.#seen = undefined;
     if (!this.#reading && !this.#over)
       this.#keep(update, origin !== undefined && origin === this.#remoteOrigin);
-    for (const listener of [...this.#listeners]) listener();
+    tellAll(this.#listeners);
   };
 
   #keep(update: Uint8Array, durable: boolean): void {

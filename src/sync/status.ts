@@ -1,5 +1,6 @@
 import type { HoldfastError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
+import { readListener, tellAll } from "../store/listeners.ts";
 import { hasUnsentState, unsentSessions } from "../store/session-rows.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
@@ -58,7 +59,8 @@ export class StatusBoard {
   }
 
   subscribe(listener: () => void): () => void {
-    const own = (): void => listener();
+    const told = readListener(listener);
+    const own = (): void => told();
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
   }
@@ -68,7 +70,7 @@ export class StatusBoard {
     const keys = Object.keys(change) as (keyof ClientStatus)[];
     if (keys.every((key) => next[key] === this.#status[key])) return;
     this.#status = Object.freeze(next);
-    for (const listener of [...this.#listeners]) listener();
+    tellAll(this.#listeners);
   }
 
   /** Reads everything once; afterwards only what changed. */

@@ -29,7 +29,7 @@ import { readWindow } from "../store/view-window.ts";
 import { checkLimits, type OpLimits } from "./op-limits.ts";
 import type { Replicas } from "./replicas.ts";
 import { type StateReplica, stateOp } from "./state-replica.ts";
-import { type Connected, untilArrived, untilConfirmed } from "./until.ts";
+import { type Connected, closedTooSoon, isUnread, untilArrived, untilConfirmed } from "./until.ts";
 
 /** What a write means, given what is there; undefined when it would change nothing. */
 type Drafting = (found: SessionOnDisk, tx: Reader<SyncRows>) => Promise<Draft | undefined>;
@@ -102,6 +102,7 @@ export class SyncedStore implements LiveStore {
         db.read(["sessions", "outbox", "runs", "state"], async (tx) => {
           const found = await findSession(tx, id);
           if (connected.mayStillCome(found)) return "coming" as const;
+          if (connected.closed && isUnread(found)) throw closedTooSoon();
           if (found === undefined || isAbsent(found)) return undefined;
           return { found, log: await this.#cache.read(tx, found), lastState: await lastStateRow(tx, id) };
         });
@@ -164,7 +165,7 @@ export class SyncedStore implements LiveStore {
   }
 
   confirmed(id: string, opId: string): Promise<void> {
-    return untilConfirmed(this.#options.db, id, opId);
+    return untilConfirmed(this.#options.db, this.#options.connected, { id, opId });
   }
 
   changeState(id: string, to: JsonObject, seen: SeenState): Promise<void> {
@@ -221,6 +222,7 @@ export class SyncedStore implements LiveStore {
   }
 
   async generations(id: string): Promise<readonly Generation[]> {
+    await this.#arrival(id);
     const held = await heldGenerations(this.#options.db, id);
     if (held.incarnation === null) return held.generations;
     try {
@@ -237,6 +239,7 @@ export class SyncedStore implements LiveStore {
   }
 
   async generationMessages(id: string, generation: number): Promise<readonly Message[]> {
+    await this.#arrival(id);
     const { incarnation, messages } = await heldGeneration(this.#options.db, id, generation);
     if (messages !== undefined) return parseLog(messages, 0).messages;
     if (incarnation === null) throw noGeneration(generation);

@@ -1,4 +1,4 @@
-import { ConflictError, RejectedError } from "../model/errors.ts";
+import { ConflictError, HoldfastError, RejectedError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { LocalDatabase } from "../store/database.ts";
@@ -10,6 +10,8 @@ import type { PendingOp, SyncRows } from "../store/sync-rows.ts";
 export interface Connected {
   /** Whether what is missing here may still come: the link is up, or coming up for the first time. */
   mayStillCome(found: SessionOnDisk | undefined): boolean;
+  /** The client is closed: nothing comes any more. */
+  readonly closed: boolean;
   /** Told when that may have changed. */
   watch(listener: () => void): () => void;
   generations(id: string, incarnation: string): Promise<readonly Generation[]>;
@@ -17,13 +19,20 @@ export interface Connected {
 }
 
 /** Resolves when the op is out of the outbox and the relay's. @throws RejectedError, ConflictError when it was set aside. */
-export async function untilConfirmed(db: LocalDatabase<SyncRows>, id: string, opId: string): Promise<void> {
+export async function untilConfirmed(
+  db: LocalDatabase<SyncRows>,
+  connected: Connected,
+  { id, opId }: { readonly id: string; readonly opId: string },
+): Promise<void> {
   await until(
-    (wake) => db.watch(({ sessions }) => sessions.has(id) && wake()),
+    (wake) => watchBoth(db, connected, { id, wake }),
     () =>
       db.read(["outbox", "rejected"], async (tx) => {
         const ops = await tx.list("outbox", { prefix: [id] });
-        if (ops.some((op) => op.opId === opId)) return undefined;
+        if (ops.some((op) => op.opId === opId)) {
+          if (!connected.closed) return undefined;
+          throw closed("The client was closed before the relay confirmed the write, which is in the outbox");
+        }
         const rejected = await tx.get("rejected", [id, opId]);
         if (rejected === undefined) return true;
         throw rejected.reason === "conflict"
@@ -43,17 +52,38 @@ export async function untilArrived(
   id: string,
 ): Promise<void> {
   await until(
-    (wake) => {
-      const ends = [db.watch(({ sessions }) => sessions.has(id) && wake()), connected.watch(wake)];
-      return () => {
-        for (const end of ends) end();
-      };
-    },
+    (wake) => watchBoth(db, connected, { id, wake }),
     async () => {
+      if (connected.closed) throw closedTooSoon();
       const found = await db.read(["sessions", "outbox"], (tx) => findSession(tx, id));
       return connected.mayStillCome(found) ? undefined : true;
     },
   );
+}
+
+/** Whether nothing is held here that could be told instead of what the relay may have. */
+export function isUnread(found: SessionOnDisk | undefined): boolean {
+  return found === undefined || (!found.row.fetched && found.ops.length === 0);
+}
+
+/** A read must not tell as empty what was never read. */
+export function closedTooSoon(): HoldfastError {
+  return closed("The client was closed before the session had arrived");
+}
+
+function closed(message: string): HoldfastError {
+  return new HoldfastError(message, { code: "closed" });
+}
+
+function watchBoth(
+  db: LocalDatabase<SyncRows>,
+  connected: Connected,
+  { id, wake }: { readonly id: string; readonly wake: () => void },
+): () => void {
+  const ends = [db.watch(({ sessions }) => sessions.has(id) && wake()), connected.watch(wake)];
+  return () => {
+    for (const end of ends) end();
+  };
 }
 
 function expectedOf(op: PendingOp): Revision {
