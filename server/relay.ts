@@ -68,6 +68,11 @@ export async function createRelay(options: RelayOptions = {}): Promise<Relay> {
   const { origins, tokenInUrl, storage = sqliteStorage({ path: "holdfast.db" }) } = options;
   const limits = limitsWith(options.limits);
   const clock = systemClock;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535)
+    throw invalidInput("port", "must be a whole number from 0 to 65535");
+  if (durability !== "power" && durability !== "process")
+    throw invalidInput("durability", 'must be "power" or "process"');
+  if (origins !== undefined && !Array.isArray(origins)) throw invalidInput("origins", "must be an array");
   const authenticate = authenticatorOf(options);
   const host = options.host ?? (authenticate === undefined ? LOOPBACK : undefined);
   if (authenticate === undefined && !isLoopback(host)) {

@@ -1,5 +1,7 @@
 import { RejectedError } from "../model/errors.ts";
+import type { Reader } from "../store/database.ts";
 import type { Draft } from "../store/enqueue.ts";
+import type { SyncRows } from "../store/sync-rows.ts";
 import { utf8Bytes } from "../wire/codec.ts";
 import type { WireLimits } from "../wire/hello.ts";
 
@@ -15,6 +17,11 @@ export const DEFAULT_OP_LIMITS: OpLimits = {
   maxStateBytes: 5 << 20,
   maxMetadataBytes: 64 << 10,
 };
+
+/** The limits of the last welcome, in any tab, at any time. */
+export async function limitsIn(tx: Reader<SyncRows>): Promise<OpLimits | undefined> {
+  return (await tx.get("meta", ["limits"]))?.value as OpLimits | undefined;
+}
 
 /**
  * Refuses at the call what the relay would refuse later.
@@ -40,6 +47,14 @@ export function checkLimits(draft: Draft, limits: OpLimits = DEFAULT_OP_LIMITS):
     total += Math.ceil(draft.state.update.byteLength / 3) * 4;
   }
   must("maxOpBytes", total, limits);
+}
+
+/**
+ * The same for an edit of state that travels over its session's channel: there it could not be set aside.
+ * @throws RejectedError `too-large`
+ */
+export function checkUpdate(update: Uint8Array, limits: OpLimits = DEFAULT_OP_LIMITS): void {
+  must("maxStateBytes", update.byteLength, limits);
 }
 
 function must(name: keyof OpLimits, bytes: number, limits: OpLimits): void {

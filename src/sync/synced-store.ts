@@ -26,7 +26,7 @@ import { parseLog } from "../store/stored-log.ts";
 import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
 import { snapshotOf, ViewCache } from "../store/view-cache.ts";
 import { readWindow } from "../store/view-window.ts";
-import { checkLimits, type OpLimits } from "./op-limits.ts";
+import { checkLimits, checkUpdate, limitsIn } from "./op-limits.ts";
 import type { Replicas } from "./replicas.ts";
 import { type StateReplica, stateOp } from "./state-replica.ts";
 import { type Connected, closedTooSoon, isUnread, untilArrived, untilConfirmed } from "./until.ts";
@@ -154,10 +154,9 @@ export class SyncedStore implements LiveStore {
     const { db, newId, now } = this.#options;
     const made = { opId: newId(), at: now() };
     return db.write(SESSION_TABLES, async (tx) => {
-      const limits = (await tx.get("meta", ["limits"]))?.value as OpLimits | undefined;
       const checked = async (found: SessionOnDisk): Promise<Draft | undefined> => {
         const drafted = await draft(found, tx);
-        if (drafted !== undefined) checkLimits(drafted, limits);
+        if (drafted !== undefined) checkLimits(drafted, await limitsIn(tx));
         return drafted;
       };
       return enqueue(tx, id, checked, made);
@@ -188,6 +187,7 @@ export class SyncedStore implements LiveStore {
       await this.#enqueue(id, async () => ({ kind: "append", messages: [], expected: null, state }));
       return;
     }
+    checkUpdate(state.update, await db.read(["meta"], limitsIn));
     await this.#options.replicas.using(id, async (replica) => {
       await db.write(["state"], (tx) => addStateUpdate(tx, id, state.update, false));
       await replica.catchUp();

@@ -146,6 +146,21 @@ describe("state through clients", () => {
     await world.during(world.close());
   });
 
+  test("[H10] a change over maxStateBytes is refused at the call, and the edits after it reach the relay", async () => {
+    const { world, a, b } = await begin(2);
+    await world.during(a.session.append({ messages: [say("base")] }));
+    await world.settle();
+    const long = "x".repeat(DEFAULT_LIMITS.maxStateBytes);
+    const edit = a.session.updateState((draft) => Object.assign(draft, { long }));
+    const refused = expect(edit).rejects.toMatchObject({ code: "rejected", reason: "too-large" });
+    await world.during(refused);
+    await world.during(a.session.updateState((draft) => Object.assign(draft, { short: 1 })));
+    await world.settle();
+    for (const { session } of [a, b]) expect(await world.during(session.state())).toEqual({ short: 1 });
+    expect(a.client.status).toMatchObject({ link: "online", pending: 0, lastError: undefined });
+    await world.during(world.close());
+  });
+
   test("[P50, P52] a session's channel opens only when its outbox is empty, for the life that the relay has named", async () => {
     const { world, a } = await begin(1);
     const { frames } = watchFrames(a.cable);

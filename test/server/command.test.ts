@@ -57,6 +57,7 @@ describe("holdfast", () => {
 
   test.each([
     [["relay", "--limit", "pageMessage=5"], "limits.pageMessage is no limit"],
+    [["relay", "--port", "70000"], "port must be a whole number from 0 to 65535"],
     [["relay", "--host", "0.0.0.0"], "host must be a loopback address"],
     [["relay", "--jwt-secret", "a", "--jwks-url", "http://x"], "jwt must have one of"],
     [["token", "--actor", " ", "--jwt-secret", "s"], "--actor must not be blank"],
