@@ -11,6 +11,7 @@ import { SendIcon } from "./icons.tsx";
 
 interface ComposerProps {
   readonly id: string;
+  readonly draft: boolean;
   /** Resolves when the message is durable on this device. */
   readonly onSend: (text: string) => Promise<void>;
 }
@@ -18,16 +19,17 @@ interface ComposerProps {
 /** Where text that was not sent yet waits through a reload. Cleared when the person logs out. */
 const slotOf = (id: string): string => `holdfast-demo.draft.${id}`;
 
-export function Composer({ id, onSend }: ComposerProps): ReactNode {
+export function Composer({ id, draft, onSend }: ComposerProps): ReactNode {
   const [text, setText] = useState(() => sessionStorage.getItem(slotOf(id)) ?? "");
   const [problem, setProblem] = useState<string | undefined>();
   const field = useRef<HTMLTextAreaElement>(null);
   const blank = text.trim() === "";
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a suggestion that was chosen takes the focus away with it
   useEffect(() => {
     // On a touch screen a focus would open the keyboard over half of the page.
     if (matchMedia("(pointer: fine)").matches) field.current?.focus();
-  }, []);
+  }, [draft]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height follows the text
   useLayoutEffect(() => fitHeight(field.current), [text]);

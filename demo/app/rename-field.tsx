@@ -1,4 +1,4 @@
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 
 interface RenameFieldProps {
   readonly title: string;
@@ -9,6 +9,15 @@ interface RenameFieldProps {
 export function RenameField({ title, onDone }: RenameFieldProps): ReactNode {
   const [text, setText] = useState(title);
   const done = useRef(false);
+  const field = useRef<HTMLInputElement>(null);
+  const byKey = useRef(false);
+  useEffect(() => {
+    const holder = field.current?.parentElement;
+    // Ended by a key, the focus goes to what stands in the field's place; a click has put it where it belongs.
+    return () => {
+      if (byKey.current) holder?.querySelector<HTMLElement>("a[href], .menu-button")?.focus();
+    };
+  }, []);
   const finish = (keep: boolean): void => {
     // Escape takes the field away, and its blur must not rename after all.
     if (done.current) return;
@@ -18,6 +27,7 @@ export function RenameField({ title, onDone }: RenameFieldProps): ReactNode {
   };
   return (
     <input
+      ref={field}
       className="rename"
       aria-label="Title"
       value={text}
@@ -28,9 +38,13 @@ export function RenameField({ title, onDone }: RenameFieldProps): ReactNode {
       onChange={(event) => setText(event.target.value)}
       onBlur={() => finish(true)}
       onKeyDown={(event) => {
-        if (event.key === "Enter") finish(true);
-        if (event.key === "Escape") finish(false);
         event.stopPropagation();
+        // While an input method composes, both keys are its own.
+        if (event.nativeEvent.isComposing || (event.key !== "Enter" && event.key !== "Escape")) return;
+        // The same key must not press what gets the focus.
+        event.preventDefault();
+        byKey.current = true;
+        finish(event.key === "Enter");
       }}
     />
   );

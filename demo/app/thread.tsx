@@ -66,7 +66,7 @@ export function Thread({ id, entry, draft, catalog, rejected, onBegun, onBack }:
           onAtEnd={setAtEnd}
         />
       )}
-      {!gone && <Composer id={id} onSend={send} />}
+      {!gone && <Composer id={id} draft={draft} onSend={send} />}
     </>
   );
 }
