@@ -57,9 +57,7 @@ export const ConversationItem = memo(function ConversationItem(props: Conversati
         <time className="conversation-time" dateTime={entry.updatedAt}>
           {time}
         </time>
-        <span className="conversation-preview">
-          {entry.preview === "" ? "No messages" : withoutMarks(entry.preview)}
-        </span>
+        <span className="conversation-preview">{previewOf(entry)}</span>
         <span className="conversation-marks">
           {entry.pending > 0 && (
             <span className="conversation-pending" title={`${entry.pending} waiting to be sent`}>
@@ -90,3 +88,10 @@ export const ConversationItem = memo(function ConversationItem(props: Conversati
     </li>
   );
 });
+
+/** A last message without words, as the result of a tool, has no preview. */
+function previewOf({ preview, count }: SessionEntry): string {
+  if (preview !== "") return withoutMarks(preview);
+  if (count === 0) return "No messages";
+  return count === 1 ? "1 message" : `${count} messages`;
+}

@@ -27,7 +27,7 @@ export function ConversationList(props: ConversationListProps): ReactNode {
       {entries.length === 0 && <p className="conversations-empty">{empty}</p>}
       {sectionsOf(entries, grouped, now).map(({ label, entries: part }) => (
         <section key={label} aria-label={label === "" ? undefined : label}>
-          {label !== "" && <h2>{label}</h2>}
+          {label !== "" && <h2 className="conversations-heading">{label}</h2>}
           <ul>
             {part.map((entry) => (
               <ConversationItem

@@ -29,8 +29,11 @@ export function ImportPanel({ file, onClose }: ImportPanelProps): ReactNode {
 
   const total = progress?.total ?? 0;
   const done = progress?.done ?? 0;
+  const over = ended || problem !== undefined;
+  const some = (progress?.written ?? 0) + (progress?.present ?? 0) > 0;
+  const heading = over ? (some ? "Imported" : "Nothing imported") : "Importing";
   return (
-    <Dialog title={ended ? "Imported" : "Importing"} onClose={onClose}>
+    <Dialog title={heading} onClose={onClose}>
       <p className="import-file">{file.name}</p>
       <progress max={Math.max(total, 1)} value={done} aria-label="Conversations imported" />
       <p role="status" data-testid="import-status">
@@ -53,7 +56,7 @@ export function ImportPanel({ file, onClose }: ImportPanelProps): ReactNode {
       )}
       <div className="dialog-buttons">
         <button type="button" className={ended ? "button primary" : "button"} onClick={onClose}>
-          {ended || problem !== undefined ? "Done" : "Stop"}
+          {over ? "Done" : "Stop"}
         </button>
       </div>
     </Dialog>

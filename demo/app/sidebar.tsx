@@ -107,7 +107,7 @@ export function Sidebar(props: SidebarProps): ReactNode {
 function emptyWords(catalog: SessionsView, searching: boolean, archive: boolean): string {
   if (catalog.loading) return "Loading…";
   if (catalog.error !== undefined) return "The conversations could not be read.";
-  if (searching) return "Nothing found.";
+  if (searching) return "Nothing found in titles and last messages.";
   return archive
     ? "Nothing is archived."
     : "No conversations yet. What you write will be kept here, with or without a network.";
