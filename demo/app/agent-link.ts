@@ -17,7 +17,8 @@ export function useAgent(agentUrl: string | undefined, actorId: string, link: St
     );
     return () => stop.abort();
   }, [agentUrl, actorId, link]);
-  return state;
+  // Its answers come through the relay.
+  return state !== "none" && link !== "online" ? "unreachable" : state;
 }
 
 async function joinAgent(agentUrl: string, actorId: string, signal: AbortSignal): Promise<boolean> {
