@@ -178,14 +178,27 @@ export class Client {
       // Nobody waits for the relay any more; what was being written is.
       this.#connection.close();
       await Promise.allSettled([...this.#open].map((session) => session.close()));
-      await this.#leader.close();
-      await this.#parting;
-      await this.#replicas.close();
-      this.#line.close();
-      this.#questions.close();
-      await last();
-      this.#board.set({ link: "closed", leader: false });
-      this.#board.close();
+      // A step that fails (a listener of a document may throw) keeps none of the others from being taken.
+      const steps = [
+        () => this.#leader.close(),
+        () => this.#parting,
+        () => this.#replicas.close(),
+        () => this.#line.close(),
+        () => this.#questions.close(),
+      ];
+      for (const step of steps) {
+        try {
+          await step();
+        } catch (error) {
+          this.#failed(error);
+        }
+      }
+      try {
+        await last();
+      } finally {
+        this.#board.set({ link: "closed", leader: false });
+        this.#board.close();
+      }
     })();
     return this.#ending;
   }

@@ -10,14 +10,6 @@ export type OpLimits = Pick<
   "maxMessageBytes" | "maxOpBytes" | "maxMetadataBytes" | "maxStateBytes"
 >;
 
-/** What holds until a relay has said otherwise. */
-export const DEFAULT_OP_LIMITS: OpLimits = {
-  maxMessageBytes: 1 << 20,
-  maxOpBytes: 64 << 20,
-  maxStateBytes: 5 << 20,
-  maxMetadataBytes: 64 << 10,
-};
-
 /** The limits of the last welcome, in any tab, at any time. */
 export async function limitsIn(tx: Reader<SyncRows>): Promise<OpLimits | undefined> {
   return (await tx.get("meta", ["limits"]))?.value as OpLimits | undefined;
@@ -27,7 +19,9 @@ export async function limitsIn(tx: Reader<SyncRows>): Promise<OpLimits | undefin
  * Refuses at the call what the relay would refuse later.
  * @throws RejectedError `too-large`, naming the limit in bytes of UTF-8 JSON.
  */
-export function checkLimits(draft: Draft, limits: OpLimits = DEFAULT_OP_LIMITS): void {
+export function checkLimits(draft: Draft, limits: OpLimits | undefined): void {
+  // No relay has told its limits yet: what turns out too large is set aside then.
+  if (limits === undefined) return;
   let total = 0;
   if ("messages" in draft) {
     for (const message of draft.messages) {
@@ -49,12 +43,9 @@ export function checkLimits(draft: Draft, limits: OpLimits = DEFAULT_OP_LIMITS):
   must("maxOpBytes", total, limits);
 }
 
-/**
- * The same for an edit of state that travels over its session's channel: there it could not be set aside.
- * @throws RejectedError `too-large`
- */
-export function checkUpdate(update: Uint8Array, limits: OpLimits = DEFAULT_OP_LIMITS): void {
-  must("maxStateBytes", update.byteLength, limits);
+/** The same for a whole state, in bytes of its document. @throws RejectedError `too-large` */
+export function checkStateBytes(bytes: number, limits: OpLimits): void {
+  must("maxStateBytes", bytes, limits);
 }
 
 function must(name: keyof OpLimits, bytes: number, limits: OpLimits): void {

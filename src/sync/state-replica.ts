@@ -216,3 +216,13 @@ async function compact(db: LocalDatabase<SyncRows>, session: string): Promise<vo
     await tx.put("state", { session, n: last.n, update, unsent: 0 });
   });
 }
+
+/** How many bytes the document takes once the update is in it. */
+export function stateBytesAfter(seen: SeenState, { update }: OpState): number {
+  const doc = new Doc();
+  applyUpdate(doc, seen.basis);
+  applyUpdate(doc, update);
+  const bytes = encodeStateAsUpdate(doc).byteLength;
+  doc.destroy();
+  return bytes;
+}

@@ -35,6 +35,7 @@ export class StateSync {
   readonly #joined = new Map<string, Joined>();
   /** The relay closed the channel of this life of the session for good on this connection. */
   readonly #refused = new Map<string, string>();
+  readonly #tooLarge = new Set<string>();
   readonly #unsent = new Set<string>();
   readonly #ends: (() => void)[] = [];
   #work: Promise<void> = Promise.resolve();
@@ -46,7 +47,10 @@ export class StateSync {
     this.#ends.push(
       replicas.watch(() => this.#look(replicas.sessions)),
       db.watch(({ tables, sessions }) => {
-        if (tables.has("state") || tables.has("sessions")) this.#look([...sessions]);
+        if (!tables.has("state") && !tables.has("sessions")) return;
+        // A state that was too large may have become smaller.
+        if (tables.has("state")) for (const session of sessions) this.#forgive(session);
+        this.#look([...sessions]);
       }),
     );
   }
@@ -134,10 +138,15 @@ export class StateSync {
     channel.connect();
   }
 
+  #forgive(session: string): void {
+    if (this.#tooLarge.delete(session)) this.#refused.delete(session);
+  }
+
   /** The relay closed the channel. What can be tried again is, after a while; a deleted session's end comes by the catalog. */
   #refusedBy(session: string, incarnation: string, code: FaultCode): void {
     const { refused, later } = this.#options;
     this.#refused.set(session, incarnation);
+    if (code === "too-large") this.#tooLarge.add(session);
     this.#run(() => this.#leave(session));
     if (FAULTS[code].remedy === "retry") {
       later(() => {

@@ -26,9 +26,10 @@ import { parseLog } from "../store/stored-log.ts";
 import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
 import { snapshotOf, ViewCache } from "../store/view-cache.ts";
 import { readWindow } from "../store/view-window.ts";
-import { checkLimits, checkUpdate, limitsIn } from "./op-limits.ts";
+import { fittingStateOp } from "./fitting-state.ts";
+import { checkLimits, limitsIn } from "./op-limits.ts";
 import type { Replicas } from "./replicas.ts";
-import { type StateReplica, stateOp } from "./state-replica.ts";
+import type { StateReplica } from "./state-replica.ts";
 import { type Connected, closedTooSoon, isUnread, untilArrived, untilConfirmed } from "./until.ts";
 
 /** What a write means, given what is there; undefined when it would change nothing. */
@@ -172,7 +173,7 @@ export class SyncedStore implements LiveStore {
       this.#options.replicas.using(id, async (replica) => {
         const now = await this.#seen(id, replica);
         const from = seen.life === now.life ? seen : now;
-        const state = stateOp(from, to);
+        const state = await fittingStateOp(this.#options.db, from, to);
         if (state !== undefined) await this.#changeState(id, state, from);
       }),
     );
@@ -187,7 +188,6 @@ export class SyncedStore implements LiveStore {
       await this.#enqueue(id, async () => ({ kind: "append", messages: [], expected: null, state }));
       return;
     }
-    checkUpdate(state.update, await db.read(["meta"], limitsIn));
     await this.#options.replicas.using(id, async (replica) => {
       await db.write(["state"], (tx) => addStateUpdate(tx, id, state.update, false));
       await replica.catchUp();
@@ -268,7 +268,7 @@ export class SyncedStore implements LiveStore {
     { to, seen }: NonNullable<Beside["state"]>,
   ): Promise<OpState | undefined> {
     const now = await this.#seen(id, replica);
-    return stateOp(seen?.life === now.life ? seen : now, to);
+    return fittingStateOp(this.#options.db, seen?.life === now.life ? seen : now, to);
   }
 
   async #seen(id: string, replica: StateReplica): Promise<SeenState> {
