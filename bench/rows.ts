@@ -33,6 +33,16 @@ export const relayRows: readonly Row[] = [
     unit: "/s",
   },
   { id: "R3", what: "durable appends/s, 1 × 1", of: "appends1x1", better: "more", target: 0.85, unit: "/s" },
+  ...["1x1", "10x1", "100x1"].map(
+    (load): Row => ({
+      id: "R4",
+      what: `appends/s with process durability, ${load.replace("x", " × ")}`,
+      of: `process${load}`,
+      better: "more",
+      target: 0.9,
+      unit: "/s",
+    }),
+  ),
   { id: "R5", what: "CPU per append, 100 × 16", of: "cpu100x16", better: "less", target: 1.5, unit: "µs" },
   { id: "R6", what: "delivery at 1,000/s, p50", of: "p50at1000", better: "less", target: 1.3, unit: "ms" },
   { id: "R6", what: "delivery at 1,000/s, p99", of: "p99at1000", better: "less", target: 1.25, unit: "ms" },
@@ -73,8 +83,12 @@ export const ownRows: readonly Row[] = [
 
 const seconds = 1.2;
 
-async function measured<T>(kind: Kind, work: (server: Server) => Promise<T>): Promise<T> {
-  const server = await startServer(kind);
+async function measured<T>(
+  kind: Kind,
+  work: (server: Server) => Promise<T>,
+  durability: "power" | "process" = "power",
+): Promise<T> {
+  const server = await startServer(kind, durability);
   try {
     return await work(server);
   } finally {
@@ -97,6 +111,11 @@ export async function relayFigures(kind: Kind): Promise<Figures> {
     figures[`appends${name}`] = seen.perSecond ?? Number.NaN;
     figures[`cpu${name}`] = ((seen.serverCpuMs ?? Number.NaN) * 1000) / (seen.appends ?? Number.NaN);
     figures[`load${name}`] = seen.loadCpu ?? Number.NaN;
+  }
+  for (const writers of [1, 10, 100]) {
+    const task = { task: "closed", writers, inFlight: 1, seconds } as const;
+    const seen = await measured(kind, (server) => load(task, kind, server), "process");
+    figures[`process${writers}x1`] = seen.perSecond ?? Number.NaN;
   }
   for (const rate of [1000, 4000]) {
     const seen = await measured(kind, (server) =>

@@ -1,12 +1,13 @@
 // npm run bench: three rounds, limit and ours back to back in fresh processes and folders, the order reversed every
 // other round; what counts is the ratio within a round. Writes docs/performance.md.
-//   --rounds N   --only relay|browser   --gate (fails where the median and two thirds of the rounds miss a target)
+//   --rounds N   --only relay|memory|browser   --gate (fails where the median and two thirds of the rounds miss a target)
 import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { run } from "../scripts/run.ts";
 import { browserOwnRows, browserRows, openBrowserBench } from "./browser.ts";
+import { memoryFigures, memoryOwnRows, memoryRows } from "./memory.ts";
 import { type Figures, ownRows, relayFigures, relayRows } from "./rows.ts";
 import { type Line, lineOf, type Round, tableOf } from "./table.ts";
 
@@ -44,7 +45,7 @@ const record = (title: string, made: readonly Line[], note: string) => {
   sections.push(`## ${title}\n\n${note}\n\n${tableOf(made)}`);
 };
 
-if (values.only !== "browser") {
+if (values.only === undefined || values.only === "relay") {
   if ((await run("npx", ["tsdown", "--log-level", "error"])) !== 0) throw new Error("The build failed.");
   const found = await roundsOf("relay", relayFigures);
   const busiest = Math.max(
@@ -57,7 +58,18 @@ if (values.only !== "browser") {
       `The load generator used at most ${Math.round(busiest * 100)} % of a core${busiest > 0.9 ? ", which is too much: 100 × 16 is limited by it" : ""}.`,
   );
 }
-if (values.only !== "relay") {
+if (values.only === undefined || values.only === "memory") {
+  const found = [{ limit: await memoryFigures("ref"), ours: await memoryFigures("ours") }];
+  record(
+    "Memory of the relay",
+    [
+      ...memoryRows.map((row) => lineOf(row, found, false)),
+      ...memoryOwnRows.map((row) => lineOf(row, found, true)),
+    ],
+    "Measured once: resident memory moves little between runs. Live heap is what the engine holds after a collection.",
+  );
+}
+if (values.only === undefined || values.only === "browser") {
   const bench = await openBrowserBench();
   const found = await roundsOf("browser", (kind) => bench.figures(kind)).finally(() => bench.close());
   record(

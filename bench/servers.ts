@@ -20,7 +20,13 @@ export interface Server {
   close(): Promise<void>;
 }
 
-function commandOf(kind: Kind, folder: string, port: number, durability: "power" | "process"): string[] {
+function commandOf(
+  kind: Kind | "echo",
+  folder: string,
+  port: number,
+  durability: "power" | "process",
+): string[] {
+  if (kind === "echo") return ["--import", "tsx", "bench/ref/echo.ts"];
   if (kind === "ref") {
     return ["--import", "tsx", "bench/ref/relay.ts", folder, durability === "power" ? "FULL" : "NORMAL"];
   }
@@ -36,7 +42,10 @@ function commandOf(kind: Kind, folder: string, port: number, durability: "power"
   ];
 }
 
-export async function startServer(kind: Kind, durability: "power" | "process" = "power"): Promise<Server> {
+export async function startServer(
+  kind: Kind | "echo",
+  durability: "power" | "process" = "power",
+): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), `holdfast-bench-${kind}-`));
   let child: ChildProcess;
   let port = 0;
@@ -94,6 +103,16 @@ function cpuMsOf(pid: number): number | undefined {
   } catch {
     // Not Linux: the row on processor time is then empty.
     return undefined;
+  }
+}
+
+/** Memory that a process holds, in KB; NaN where the system has no /proc. */
+export function residentKbOf(pid: number): number {
+  try {
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+  } catch {
+    // Not Linux: the rows on memory are then empty.
+    return Number.NaN;
   }
 }
 
