@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { findChromium } from "../test/support/chromium.ts";
+import { lackingForSpin } from "../test/support/spin.ts";
 import { run } from "./run.ts";
 
 /** Fails with one plain sentence where this Node has no SQLite at all, instead of with a stack trace later. */
@@ -24,6 +25,18 @@ export function requireSqlite(): void {
   );
 }
 
+/** Whether the model checker is here, or could be installed: by apt as root on Debian and its kin. Says so where not. */
+export async function haveSpin(): Promise<boolean> {
+  if (lackingForSpin() !== undefined && process.getuid?.() === 0 && existsSync("/etc/debian_version")) {
+    await aptInstall("spin", "gcc", "libc6-dev");
+  }
+  const lacking = lackingForSpin();
+  if (lacking === undefined) return true;
+  if (process.env.CI !== undefined) throw new Error(lacking);
+  console.log(`The search of the protocol's model (npm run model) is left out: ${lacking}.`);
+  return false;
+}
+
 /** Finds Chromium, or installs it: by apt as root on Debian and its kin, else by Playwright's own installer. */
 export async function requireChromium(): Promise<string> {
   const found = findChromium();
@@ -31,19 +44,13 @@ export async function requireChromium(): Promise<string> {
   console.log("No Chromium found; installing one.");
   const debian =
     existsSync("/etc/debian_version") && !/ubuntu/i.test(readFileSync("/etc/os-release", "utf8"));
-  const attempts: [string, string[]][][] = [];
+  const attempts: (() => Promise<unknown>)[] = [];
   if (debian && process.getuid?.() === 0) {
-    attempts.push([
-      ["apt-get", ["update", "-q"]],
-      ["apt-get", ["install", "-y", "-q", "--no-install-recommends", "chromium"]],
-    ]);
+    attempts.push(() => aptInstall("chromium"));
   }
-  attempts.push([["npx", ["playwright-core", "install", "chromium"]]]);
-  for (const commands of attempts) {
-    for (const [command, args] of commands) {
-      const code = await run(command, args, { env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" } });
-      if (code !== 0) break;
-    }
+  attempts.push(() => run("npx", ["playwright-core", "install", "chromium"]));
+  for (const attempt of attempts) {
+    await attempt();
     const installed = findChromium();
     if (installed !== undefined) return installed;
   }
@@ -51,4 +58,10 @@ export async function requireChromium(): Promise<string> {
     "No Chromium, and none could be installed. Install it (Debian: apt-get install chromium; elsewhere: " +
       "npx playwright-core install chromium) or name one in HOLDFAST_CHROMIUM.",
   );
+}
+
+async function aptInstall(...packages: readonly string[]): Promise<void> {
+  const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };
+  if ((await run("apt-get", ["update", "-q"], { env })) !== 0) return;
+  await run("apt-get", ["install", "-y", "-q", "--no-install-recommends", ...packages], { env });
 }
