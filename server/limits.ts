@@ -39,6 +39,8 @@ export interface RelayLimits extends WireLimits {
   readonly authTimeoutMs: number;
   /** How long a reader may take none of what waits for it, in milliseconds. */
   readonly sendTimeoutMs: number;
+  /** How long others wait for one whose op was refused because they were faster, in milliseconds. */
+  readonly turnMs: number;
   /** How often sockets are asked whether they live, in milliseconds. */
   readonly pingIntervalMs: number;
 }
@@ -66,6 +68,7 @@ export const DEFAULT_LIMITS: RelayLimits = Object.freeze({
   maxHelloBytes: 16 * KiB,
   authTimeoutMs: 10_000,
   sendTimeoutMs: 30_000,
+  turnMs: 2_000,
   pingIntervalMs: 30_000,
 });
 

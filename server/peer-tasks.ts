@@ -37,13 +37,21 @@ export function opTask(
   if ("refused" in taken) return { kind: "say", text: refusalText(frame, taken.refused) };
   // What is kept for the answer is the op's name, not its messages.
   const name = { opId: frame.opId, session: frame.session };
+  const rebases = (frame.type === "append" || frame.type === "replace") && frame.rebases === true;
   return {
     kind: "op",
     begin: (answered) =>
-      services.submit(taken.write, participant, (answer) =>
-        answered(answer.ok ? ackText(name, answer) : refusalText(name, answer)),
+      services.turns.take(placeOf(actor, frame.session), participant, (ended) =>
+        services.submit(taken.write, participant, (answer) => {
+          answered(answer.ok ? ackText(name, answer) : refusalText(name, answer));
+          ended(rebases && !answer.ok && answer.code === "conflict" ? "comes-again" : "over");
+        }),
       ),
   };
+}
+
+function placeOf(actor: string, session: string): string {
+  return `${actor.length}:${actor}${session}`;
 }
 
 /** The frame that answers a request. Rejects when storage fails. */

@@ -15,6 +15,7 @@ import { type FaultTold, faultText, pushText } from "./relay-frames.ts";
 import type { Connection, ConnectionInfo, Participant, Receiver, RelayServices } from "./relay-services.ts";
 import { StockPeer, stockAddress } from "./stock-peer.ts";
 import type { Answer, RelayStorage, Write } from "./storage/contract.ts";
+import { Turns } from "./turns.ts";
 
 /** What a relay takes from the outside world. */
 export interface RelayEnvironment {
@@ -78,6 +79,7 @@ export class RelayCore {
       storage,
       storeId: opened.storeId,
       channels,
+      turns: new Turns(clock, limits.turnMs),
       identify: (claimed, info) => this.#identify(claimed, info),
       enter: (actor, participant) => this.#enter(actor, participant),
       leave: (actor, participant) => this.#leave(actor, participant),
@@ -173,6 +175,7 @@ export class RelayCore {
       });
     for (const participant of [...this.#participants]) participant.dismiss(GOING_DOWN);
     this.#services.channels.close();
+    this.#services.turns.close();
     await this.#bus.leave();
     await storage.close();
   }
@@ -212,6 +215,7 @@ export class RelayCore {
   }
 
   #leave(actor: string, participant: Participant): void {
+    this.#services.turns.left(participant);
     const room = this.#rooms.get(actor);
     if (room?.delete(participant) !== true || room.size > 0) return;
     this.#rooms.delete(actor);

@@ -8,6 +8,7 @@ import type { Digest } from "./digest.ts";
 import type { RelayLimits } from "./limits.ts";
 import type { FaultTold } from "./relay-frames.ts";
 import type { Answer, OpWrite, RelayStorage } from "./storage/contract.ts";
+import type { Turns } from "./turns.ts";
 
 /** One connection as the relay uses it. */
 export interface Connection extends Socket {
@@ -54,6 +55,7 @@ export interface RelayServices {
   readonly storage: RelayStorage;
   readonly storeId: string;
   readonly channels: Channels;
+  readonly turns: Turns<Participant>;
   /** @throws whatever refuses: see `faultOfRefusal` */
   identify(
     claimed: { token?: string | undefined; actorId: string | undefined },

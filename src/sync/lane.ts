@@ -60,8 +60,8 @@ export function nextStep(lane: Lane, { row, ops }: SessionOnDisk): LaneStep {
     if (lane.behind || landing) return row.incarnation === null ? { do: "wait" } : { do: "pull" };
     return { do: "judge" };
   }
-  // Where others were faster, one op finds out whether the way is free; the rest follows its acknowledgement.
-  const most = lane.losses > 0 ? 1 : MAX_BURST;
+  // Where others were faster again, one op finds out whether the way is free; the rest follows its acknowledgement.
+  const most = lane.losses > 1 ? 1 : MAX_BURST;
   const frames: OpFrame[] = [];
   const sent = new Set(lane.inFlight);
   let head: Head = row.head;
@@ -85,11 +85,20 @@ export function frameOf(op: PendingOp, head: Head): OpFrame {
     ...(op.metadata === undefined ? {} : { metadata: [...op.metadata] }),
   };
   const named = { opId, session, incarnation };
+  const fixed = op.kind !== "checkpoint" && "expected" in op && op.expected !== null;
+  const rebases = fixed ? {} : ({ rebases: true } as const);
   switch (op.kind) {
     case "append":
     case "checkpoint": {
       const messages = op.messages as readonly WireMessage[];
-      return { type: "append", ...named, base: op.expected ?? head, messages: [...messages], ...beside };
+      return {
+        type: "append",
+        ...named,
+        base: op.expected ?? head,
+        ...rebases,
+        messages: [...messages],
+        ...beside,
+      };
     }
     case "replace": {
       const messages = op.messages as readonly WireMessage[];
@@ -97,6 +106,7 @@ export function frameOf(op: PendingOp, head: Head): OpFrame {
         type: "replace",
         ...named,
         base: op.expected ?? head,
+        ...rebases,
         keep: op.keep,
         messages: [...messages],
         ...beside,

@@ -19,6 +19,7 @@ export const Append = z.object({
   type: z.literal("append"),
   ...opFields,
   base: Head,
+  rebases: z.optional(z.literal(true)),
   messages: z.array(WireMessage),
   ...stateFields,
 });
@@ -29,6 +30,7 @@ export const Replace = z.object({
   type: z.literal("replace"),
   ...opFields,
   base: Head,
+  rebases: z.optional(z.literal(true)),
   keep: Kept,
   messages: z.array(WireMessage),
   ...stateFields,
