@@ -6,7 +6,8 @@ import type { JsonObject } from "./model/json.ts";
 import { readObject } from "./session/session-arguments.ts";
 import { SyncedSession } from "./session/synced-session.ts";
 import type { LocalDatabase } from "./store/database.ts";
-import { SYNC_SCHEMA_VERSION, type SyncRows } from "./store/sync-rows.ts";
+import { fencedDatabase } from "./store/fenced-database.ts";
+import type { SyncRows } from "./store/sync-rows.ts";
 import { readArchive, writeArchive } from "./sync/archive.ts";
 import { Catalog } from "./sync/catalog.ts";
 import { Connection } from "./sync/connected.ts";
@@ -87,9 +88,15 @@ export class Client {
     });
     this.#leader = new Leader({
       name: parts.name,
+      tab: this.#newId(),
       env: { ...env, tabs },
-      nextEpoch: () => db.write(["meta"], nextEpoch),
-      events: { onLead: () => this.#lead(), onLose: () => this.#follow() },
+      db,
+      events: {
+        onLead: (epoch) => this.#lead(epoch),
+        onLose: () => this.#follow(),
+        // What it told last may no longer be so.
+        onDoubt: (silent) => (silent ? this.#board.set({ link: "connecting" }) : this.#line.say("ask")),
+      },
     });
   }
 
@@ -203,8 +210,9 @@ export class Client {
     return this.#ending;
   }
 
-  #lead(): void {
-    const { url, actorId, token, env, db } = this.#parts;
+  #lead(epoch: number): void {
+    const { url, actorId, token, env } = this.#parts;
+    const db = fencedDatabase(this.#parts.db, epoch, () => this.#leader.fenced(epoch));
     this.#board.set({ leader: true });
     this.#uplink = new Uplink({
       url,
@@ -273,27 +281,4 @@ export class Client {
   #mustBeOpen(): void {
     if (this.#ending !== undefined) throw new HoldfastError("The client is closed", { code: "closed" });
   }
-}
-
-/** Checks that this code may write to the database, and marks it as its own. @throws StorageError `upgrade-required`. */
-export async function checkSchema(db: LocalDatabase<SyncRows>): Promise<void> {
-  await db.write(["meta"], async (tx) => {
-    const version = (await tx.get("meta", ["schemaVersion"]))?.value;
-    if (typeof version === "number" && version > SYNC_SCHEMA_VERSION) {
-      throw new StorageError("The local database was written by a newer version: reload the page", {
-        reason: "upgrade-required",
-      });
-    }
-    if (version !== SYNC_SCHEMA_VERSION)
-      await tx.put("meta", { key: "schemaVersion", value: SYNC_SCHEMA_VERSION });
-  });
-}
-
-async function nextEpoch(
-  tx: Parameters<Parameters<LocalDatabase<SyncRows>["write"]>[1]>[0],
-): Promise<number> {
-  const held = (await tx.get("meta", ["epoch"]))?.value;
-  const epoch = (typeof held === "number" ? held : 0) + 1;
-  await tx.put("meta", { key: "epoch", value: epoch });
-  return epoch;
 }

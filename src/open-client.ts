@@ -1,4 +1,4 @@
-import { Client, checkSchema } from "./client.ts";
+import { Client } from "./client.ts";
 import { browserEnvironment } from "./env/browser.ts";
 import type { Environment } from "./env/environment.ts";
 import type { WebSocketClass } from "./env/socket.ts";
@@ -8,6 +8,7 @@ import { readObject } from "./session/session-arguments.ts";
 import type { LocalDatabase } from "./store/database.ts";
 import { DexieDatabase } from "./store/dexie-database.ts";
 import { MemoryDatabase } from "./store/memory-database.ts";
+import { checkSchema } from "./store/schema-version.ts";
 import { SYNC_SCHEMA, SYNC_SCHEMA_VERSION, type SyncRows } from "./store/sync-rows.ts";
 import type { StorageStatus } from "./sync/status.ts";
 

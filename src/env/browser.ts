@@ -130,7 +130,7 @@ export function browserTabs(): Tabs {
   const locks = globalThis.navigator?.locks as LockManager | undefined;
   return {
     locksAvailable: locks !== undefined,
-    lock: async (name, work, { signal } = {}) => {
+    lock: async (name, work, { signal, steal = false } = {}) => {
       if (locks === undefined) return alone.lock(name, work, { signal });
       let begun = false;
       const begin = async () => {
@@ -138,7 +138,9 @@ export function browserTabs(): Tabs {
         return await work();
       };
       try {
-        return await locks.request(name, signal === undefined ? {} : { signal }, begin);
+        // The two may not be asked for together.
+        const how = steal ? { steal } : signal === undefined ? {} : { signal };
+        return await locks.request(name, how, begin);
       } catch (error) {
         // A page without an origin of its own (a sandboxed frame) has the interface, and may not use it.
         const barred = !begun && error instanceof DOMException && error.name === "SecurityError";

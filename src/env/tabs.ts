@@ -10,12 +10,13 @@ export interface Tabs {
   readonly locksAvailable: boolean;
   /**
    * Waits in the queue for the exclusive lock, holds it while `work` runs, releases it after.
-   * Aborting the signal leaves the queue (the promise rejects) but does not end work that has begun.
+   * Aborting the signal leaves the queue (the promise rejects) but does not end work that has begun. With `steal` it
+   * takes the lock from whoever holds it, whose call then rejects with an AbortError though its work goes on.
    */
   lock<T>(
     name: string,
     work: () => Promise<T>,
-    options?: { readonly signal?: AbortSignal | undefined },
+    options?: { readonly signal?: AbortSignal | undefined; readonly steal?: boolean | undefined },
   ): Promise<T>;
   channel(name: string, received: (data: unknown) => void): TabChannel;
 }

@@ -1,13 +1,19 @@
-import type { Clock } from "../env/clock.ts";
-import type { Reporter } from "../env/reporter.ts";
-import type { Tabs } from "../env/tabs.ts";
+import type { Environment } from "../env/environment.ts";
+import type { PageSignal } from "../env/page.ts";
+import type { LocalDatabase } from "../store/database.ts";
+import { heldEpoch, nextEpoch } from "../store/fenced-database.ts";
+import type { SyncRows } from "../store/sync-rows.ts";
+import { LeaderWatch } from "./leader-watch.ts";
+import { holdLease } from "./lease.ts";
 
 export interface LeaderOptions {
   /** Names the lock: one leader a name. */
   readonly name: string;
-  readonly env: { readonly tabs: Tabs; readonly clock: Clock; readonly reporter: Reporter };
-  /** Takes the next number from where all tabs see it, greater than each before: what fences a former leader. */
-  readonly nextEpoch: () => Promise<number>;
+  /** Tells this tab from the others. */
+  readonly tab: string;
+  readonly env: Pick<Environment, "tabs" | "clock" | "random" | "page" | "reporter">;
+  /** Gives each lead a number greater than each before, where all tabs see it: what fences a former leader. */
+  readonly db: LocalDatabase<SyncRows>;
   readonly events: LeaderEvents;
 }
 
@@ -16,26 +22,44 @@ export interface LeaderEvents {
   onLead(epoch: number): void;
   /** No longer. Always after `onLead`, never twice in a row. */
   onLose(): void;
+  /** The leader, another tab, does not answer; or it does again. */
+  onDoubt?(silent: boolean): void;
 }
 
 /** How long to wait before queueing again when leading could not begin or was taken away. */
 const AGAIN_MS = 1_000;
 
 /**
- * Whether this tab is the one that speaks to the relay: whoever holds the lock leads, the others wait in its queue.
- * Without locks every tab leads, and is `alone`.
+ * Whether this tab is the one that speaks to the relay: whoever holds the lock leads, the others wait in its queue. Where
+ * there are no locks, a lease in the database takes their place. A leader that is silent loses the lock to a follower, and
+ * its epoch with it; one whose page goes to sleep gives it up by itself.
  */
 export class Leader {
   readonly #options: LeaderOptions;
+  readonly #watch: LeaderWatch;
   readonly #closing = new AbortController();
+  readonly #leavePage: () => void;
   readonly #done: Promise<void>;
   #epoch: number | undefined;
-  /** Ends the work under the lock, and with it the lock. */
+  /** Which hold of the lock this is: one that was taken away must not begin late. */
+  #turn = 0;
+  #asleep = false;
+  /** Ends the work under the lock, and with it the lock; or ends a pause. */
   #step = (): void => {};
+  /** Leaves the queue for the lock. */
+  #leaveQueue = (): void => {};
 
   /** Queues at once. Events never fire before the constructor has returned. */
   constructor(options: LeaderOptions) {
     this.#options = options;
+    const { name, env, events } = options;
+    this.#watch = new LeaderWatch({
+      name,
+      env,
+      epoch: () => this.#epoch,
+      doubted: (silent) => events.onDoubt?.(silent),
+    });
+    this.#leavePage = env.page.watch((signal) => this.#pageTold(signal));
     this.#done = this.#run();
   }
 
@@ -48,50 +72,106 @@ export class Leader {
     return this.#epoch;
   }
 
-  /** There are no locks here: nothing keeps a second tab from leading too. */
-  get alone(): boolean {
-    return !this.#options.env.tabs.locksAvailable;
+  /** Another has a later epoch: this one is over. Queues again. */
+  fenced(epoch: number): void {
+    if (this.#epoch === epoch) this.#stepDown();
   }
 
   /** Stops leading, or leaves the queue. Resolves when another tab may lead. */
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#step();
+    this.#leavePage();
+    this.#leaveQueue();
+    this.#stepDown();
+    this.#watch.close();
     await this.#done;
   }
 
   async #run(): Promise<void> {
-    const { name, env } = this.#options;
+    const { env } = this.#options;
     const { signal } = this.#closing;
     // The first turn is the constructor's caller's.
     await Promise.resolve();
     while (!signal.aborted) {
       try {
-        await env.tabs.lock(name, () => this.#lead(), { signal });
+        await this.#hold();
       } catch (error) {
-        if (signal.aborted) break;
-        env.reporter.report("error", "leader.failed", { error: error instanceof Error ? error.name : "" });
+        if (!signal.aborted && !this.#asleep && !isAbort(error)) {
+          env.reporter.report("error", "leader.failed", { error: error instanceof Error ? error.name : "" });
+        }
       }
       // Where the lock was taken away the work under it still waits.
-      this.#step();
-      this.#lose();
+      this.#stepDown();
       await this.#pause();
     }
     this.#lose();
   }
 
-  async #lead(): Promise<void> {
-    const epoch = await this.#options.nextEpoch();
-    if (this.#closing.signal.aborted) return;
+  /** Holds the lock or the lease while this tab leads. */
+  async #hold(): Promise<void> {
+    const { name, tab, env, db } = this.#options;
+    const leaving = new AbortController();
+    let silent = false;
+    this.#leaveQueue = () => leaving.abort();
+    if (this.#closing.signal.aborted || this.#asleep) return;
+    const lead = (): Promise<void> => this.#lead();
+    if (!env.tabs.locksAvailable) {
+      await holdLease({ db, clock: env.clock, tab, signal: leaving.signal }, lead, () => this.#stepDown());
+      return;
+    }
+    let doubted: number | undefined;
+    this.#watch.start((epoch) => {
+      silent = true;
+      doubted = epoch;
+      leaving.abort();
+    });
+    try {
+      await env.tabs.lock(name, lead, { signal: leaving.signal });
+    } catch (error) {
+      if (!silent || this.#closing.signal.aborted || this.#asleep) throw error;
+    } finally {
+      this.#watch.stop();
+    }
+    if (silent && !this.#closing.signal.aborted) await this.#steal(doubted);
+  }
+
+  /** Takes the lock from a leader that is silent; of several that would, one does. */
+  async #steal(told: number | undefined): Promise<void> {
+    const { name, env, db } = this.#options;
+    const doubted = told ?? (await heldEpoch(db));
+    let held: Promise<void> | undefined;
+    await env.tabs.lock(`${name}/steal`, async () => {
+      if ((await heldEpoch(db)) !== doubted) return;
+      env.reporter.report("info", "leader.silent", { epoch: doubted });
+      await new Promise<void>((begun) => {
+        held = env.tabs.lock(name, () => this.#lead(begun), { steal: true });
+        held.catch(begun);
+      });
+    });
+    await held;
+  }
+
+  async #lead(begun: () => void = () => {}): Promise<void> {
+    this.#watch.stop();
+    this.#turn += 1;
+    const turn = this.#turn;
+    const epoch = await nextEpoch(this.#options.db).finally(begun);
+    if (this.#turn !== turn || this.#closing.signal.aborted || this.#asleep) return;
     const stepped = new Promise<void>((resolve) => {
       this.#step = resolve;
     });
     this.#epoch = epoch;
     this.#options.env.reporter.report("info", "leader.leads", { epoch });
+    this.#watch.announce(epoch);
     this.#options.events.onLead(epoch);
     await stepped;
-    // Before the lock is free, so that two never lead at once.
+  }
+
+  /** What was led is lost before the lock is free, so that two never lead at once. */
+  #stepDown(): void {
+    this.#turn += 1;
     this.#lose();
+    this.#step();
   }
 
   #lose(): void {
@@ -100,14 +180,30 @@ export class Leader {
     this.#options.events.onLose();
   }
 
+  #pageTold(signal: PageSignal): void {
+    if (signal === "freeze" || signal === "pagehide") {
+      this.#asleep = true;
+      this.#leaveQueue();
+      this.#stepDown();
+    } else if (this.#asleep && (signal === "resume" || signal === "pageshow" || signal === "visible")) {
+      this.#asleep = false;
+      this.#step();
+    }
+  }
+
+  /** Until it makes sense to queue again. */
   #pause(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#closing.signal.aborted) return resolve();
-      const cancel = this.#options.env.clock.after(AGAIN_MS, resolve);
+      const cancel = this.#asleep ? () => {} : this.#options.env.clock.after(AGAIN_MS, resolve);
       this.#step = () => {
         cancel();
         resolve();
       };
     });
   }
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === "AbortError";
 }

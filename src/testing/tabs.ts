@@ -4,6 +4,8 @@ import type { TabChannel, Tabs } from "../env/tabs.ts";
 interface LockRequest {
   readonly tab: TestTab;
   readonly grant: () => void;
+  /** The lock was taken away by another. */
+  readonly stolen: () => void;
 }
 interface OpenChannel {
   readonly tab: TestTab;
@@ -34,6 +36,16 @@ export class TestTabs {
     if (queue.length === 1) request.grant();
   }
 
+  /** @internal Takes the lock from whoever holds it. */
+  steal(name: string, request: LockRequest): void {
+    const queue = this.#queues.get(name) ?? [];
+    this.#queues.set(name, queue);
+    const holder = queue.shift();
+    queue.unshift(request);
+    holder?.stolen();
+    request.grant();
+  }
+
   /** @internal Leaves the queue; when it held the lock the next one gets it. */
   release(name: string, request: LockRequest): void {
     const queue = this.#queues.get(name) ?? [];
@@ -55,7 +67,9 @@ export class TestTabs {
         for (const other of members) {
           if (other === channel) continue;
           this.#clock.after(0, () => {
-            if (members.has(other)) other.received(structuredClone(copy));
+            other.tab.whenAwake(() => {
+              if (members.has(other)) other.received(structuredClone(copy));
+            });
           });
         }
       },
@@ -82,6 +96,8 @@ export class TestTab implements Tabs {
   readonly locksAvailable: boolean;
   readonly #profile: TestTabs;
   #dead = false;
+  #frozen = false;
+  readonly #held: (() => void)[] = [];
 
   constructor(profile: TestTabs, locksAvailable: boolean) {
     this.#profile = profile;
@@ -91,9 +107,9 @@ export class TestTab implements Tabs {
   lock<T>(
     name: string,
     work: () => Promise<T>,
-    options: { readonly signal?: AbortSignal | undefined } = {},
+    options: { readonly signal?: AbortSignal | undefined; readonly steal?: boolean | undefined } = {},
   ): Promise<T> {
-    const { signal } = options;
+    const { signal, steal = false } = options;
     return new Promise<T>((resolve, reject) => {
       // A dead tab's promises never settle, as nothing runs there any more.
       if (this.#dead) return;
@@ -103,9 +119,10 @@ export class TestTab implements Tabs {
       }
       const request: LockRequest = {
         tab: this,
+        stolen: () => this.whenAwake(() => reject(new DOMException("The lock was stolen", "AbortError"))),
         grant: () => {
           signal?.removeEventListener("abort", leave);
-          void Promise.resolve()
+          void this.#awake()
             .then(work)
             .then(resolve, reject)
             .finally(() => this.#profile.release(name, request));
@@ -116,12 +133,36 @@ export class TestTab implements Tabs {
         reject(signal?.reason);
       };
       signal?.addEventListener("abort", leave, { once: true });
-      this.#profile.request(name, request);
+      if (steal) this.#profile.steal(name, request);
+      else this.#profile.request(name, request);
     });
   }
 
   channel(name: string, received: (data: unknown) => void): TabChannel {
     return this.#profile.join(name, { tab: this, received });
+  }
+
+  /**
+   * The tab hears nothing from the others and gets no lock, until it is thawed. Its timers and its sockets belong to its
+   * clock and its cable: where they go on, it is a tab that does not know that it was left behind.
+   */
+  freeze(): void {
+    this.#frozen = true;
+  }
+
+  thaw(): void {
+    this.#frozen = false;
+    for (const work of this.#held.splice(0)) work();
+  }
+
+  /** @internal */
+  whenAwake(work: () => void): void {
+    if (this.#frozen) this.#held.push(work);
+    else work();
+  }
+
+  #awake(): Promise<void> {
+    return new Promise((resolve) => this.whenAwake(resolve));
   }
 
   /** The tab is gone: its locks pass on, its channels are closed, its place in queues is lost. */

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Tabs } from "../../src/env/tabs.ts";
 import { standaloneTabs } from "../../src/env/tabs.ts";
+import type { LocalDatabase } from "../../src/store/database.ts";
+import { FencedError, fencedDatabase } from "../../src/store/fenced-database.ts";
+import { MemoryDatabase } from "../../src/store/memory-database.ts";
+import { MemoryDisk } from "../../src/store/memory-disk.ts";
+import { SYNC_SCHEMA, type SyncRows } from "../../src/store/sync-rows.ts";
 import { Leader } from "../../src/sync/leader.ts";
+import { ANSWER_MS, ASK_MS, PATIENCE_MS } from "../../src/sync/leader-watch.ts";
+import { LEASE_MS } from "../../src/sync/lease.ts";
 import { TestClock } from "../../src/testing/clock.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
 import { TestTabs } from "../../src/testing/tabs.ts";
@@ -10,13 +17,14 @@ function profile() {
   const clock = new TestClock();
   const tabs = new TestTabs(clock);
   const log: string[] = [];
-  let epoch = 0;
-  const open = (who: string, options: { tabs?: Tabs; nextEpoch?: () => Promise<number> } = {}) => {
+  const disk = new MemoryDisk();
+  const open = (who: string, options: { tabs?: Tabs; db?: LocalDatabase<SyncRows> } = {}) => {
     const env = testEnvironment({ clock, tabs: options.tabs ?? tabs.open() });
     const leader = new Leader({
       name: "holdfast",
+      tab: who,
       env,
-      nextEpoch: options.nextEpoch ?? (async () => ++epoch),
+      db: options.db ?? new MemoryDatabase<SyncRows>(SYNC_SCHEMA, { disk }),
       events: {
         onLead: (number) => log.push(`${who} leads ${number}`),
         onLose: () => log.push(`${who} loses`),
@@ -24,7 +32,22 @@ function profile() {
     });
     return { leader, env };
   };
-  return { clock, tabs, log, open };
+  return { clock, tabs, log, open, db: new MemoryDatabase<SyncRows>(SYNC_SCHEMA, { disk }) };
+}
+
+/** A database whose first write fails. */
+class FailingOnce extends MemoryDatabase<SyncRows> {
+  #failed = false;
+
+  constructor() {
+    super(SYNC_SCHEMA, { disk: new MemoryDisk() });
+  }
+
+  override write<R>(...work: Parameters<MemoryDatabase<SyncRows>["write"]>): Promise<R> {
+    if (this.#failed) return super.write(...work) as Promise<R>;
+    this.#failed = true;
+    return Promise.reject(new Error("The database is closed"));
+  }
 }
 
 describe("the leader", () => {
@@ -39,7 +62,7 @@ describe("the leader", () => {
     await clock.advance(0);
     expect(log).toEqual(["a leads 1", "a loses", "c leads 2"]);
     expect(c.leader.epoch).toBe(2);
-    expect([a.leader.alone, a.leader.epoch, b.leader.leading]).toEqual([false, undefined, false]);
+    expect([a.leader.epoch, b.leader.leading]).toEqual([undefined, false]);
   });
 
   test("[C37] when the leading tab is killed another takes over", async () => {
@@ -53,14 +76,32 @@ describe("the leader", () => {
     expect(log).toEqual(["a leads 1", "b leads 2"]);
   });
 
-  test("[C37] without locks a tab leads at once and says that it is alone", async () => {
+  test("[C37] without locks one tab leads, by a lease in the database; the next when it closes or is gone", async () => {
     const { clock, log, open } = profile();
-    const { leader } = open("a", { tabs: standaloneTabs() });
-    expect(leader.leading).toBe(false);
+    const noLocks = () => ({ tabs: standaloneTabs() });
+    const a = open("a", noLocks());
     await clock.advance(0);
-    expect([leader.leading, leader.alone]).toEqual([true, true]);
-    await leader.close();
-    expect(log).toEqual(["a leads 1", "a loses"]);
+    const b = open("b", noLocks());
+    await clock.advance(60_000);
+    expect(log).toEqual(["a leads 1"]);
+    await a.leader.close();
+    await clock.advance(LEASE_MS / 3);
+    expect(log).toEqual(["a leads 1", "a loses", "b leads 2"]);
+    await b.leader.close();
+  });
+
+  test("[C37] a lease that nobody renews runs out, and one from a clock that jumped back does not bind", async () => {
+    const { clock, db, log, open } = profile();
+    for (const untilMs of [clock.now() + LEASE_MS, clock.now() + 86_400_000]) {
+      await db.write(["meta"], (tx) => tx.put("meta", { key: "lease", value: { tab: "gone", untilMs } }));
+      const { leader } = open("a", { tabs: standaloneTabs() });
+      await clock.advance(LEASE_MS / 3 - 1);
+      expect(leader.leading).toBe(untilMs > clock.now() + LEASE_MS);
+      await clock.advance(LEASE_MS);
+      expect(leader.leading).toBe(true);
+      await leader.close();
+    }
+    expect(log).toEqual(["a leads 1", "a loses", "a leads 2", "a loses"]);
   });
 
   test("[C37] closing at any moment leaves no lock behind and loses what was led", async () => {
@@ -79,28 +120,15 @@ describe("the leader", () => {
 
   test("[H10] when leading cannot begin it is reported, the lock is free meanwhile, and it is tried again", async () => {
     const { clock, log, open } = profile();
-    let tries = 0;
-    const { env } = open("a", {
-      nextEpoch: async () => {
-        tries += 1;
-        if (tries < 3) throw new Error("The database is closed");
-        return 40;
-      },
-    });
+    const failing = new FailingOnce();
+    const { env } = open("a", { db: failing });
     open("b");
     await clock.advance(0);
     expect(log).toEqual(["b leads 1"]);
     expect(env.reporter.reports).toMatchObject([{ level: "error", event: "leader.failed" }]);
-    const alone = open("c", {
-      tabs: standaloneTabs(),
-      nextEpoch: async () => {
-        tries += 1;
-        if (tries < 4) throw new Error("The database is closed");
-        return 50;
-      },
-    });
+    const alone = open("c", { tabs: standaloneTabs(), db: new FailingOnce() });
     await clock.advance(5_000);
-    expect(log.at(-1)).toBe("c leads 50");
+    expect(log.at(-1)).toBe("c leads 1");
     await alone.leader.close();
   });
 
@@ -127,5 +155,72 @@ describe("the leader", () => {
     await clock.advance(1_000);
     expect([grants, log.at(-1)]).toEqual([2, "a leads 2"]);
     await leader.close();
+  });
+
+  test("[C38] a leader that does not answer is replaced by one follower; thawed, it is fenced off and queues again", async () => {
+    const { clock, tabs, log, open, db } = profile();
+    const [first, second, third] = [tabs.open(), tabs.open(), tabs.open()];
+    const a = open("a", { tabs: first });
+    open("b", { tabs: second });
+    open("c", { tabs: third });
+    await clock.advance(60_000);
+    expect(log).toEqual(["a leads 1"]);
+    const fenced = fencedDatabase(db, 1, () => a.leader.fenced(1));
+    await fenced.write(["runs"], async () => {});
+    first.freeze();
+    await clock.advance(ASK_MS + ANSWER_MS + PATIENCE_MS + ASK_MS);
+    expect(log).toEqual(["a leads 1", expect.stringMatching(/^[bc] leads 2$/)]);
+    // It does not know yet; whatever it does next finds out, and does nothing.
+    expect(a.leader.leading).toBe(true);
+    let ran = false;
+    await expect(
+      fenced.write(["runs"], async () => {
+        ran = true;
+      }),
+    ).rejects.toThrow(FencedError);
+    expect([ran, a.leader.leading, log.at(-1)]).toEqual([false, false, "a loses"]);
+    first.thaw();
+    await clock.advance(60_000);
+    expect(log).toHaveLength(3);
+  });
+
+  test("[C35, C38] a tab that slept itself, or is not seen, takes nothing away", async () => {
+    const { clock, tabs, log, open } = profile();
+    const first = tabs.open();
+    open("a", { tabs: first });
+    const b = open("b");
+    await clock.advance(0);
+    b.env.page.signal("hidden");
+    first.freeze();
+    await clock.advance(120_000);
+    expect(log).toEqual(["a leads 1"]);
+    first.thaw();
+    b.env.page.signal("visible");
+    // Every timer of this tab comes a minute late, as it does in the background.
+    for (let minute = 0; minute < 5; minute++) {
+      clock.jump(60_000);
+      await clock.advance(ASK_MS);
+    }
+    expect(log).toEqual(["a leads 1"]);
+  });
+
+  test("[C38] a page that goes to sleep gives up the lead, and queues again when it wakes", async () => {
+    for (const [sleeps, wakes] of [
+      ["freeze", "resume"],
+      ["pagehide", "pageshow"],
+    ] as const) {
+      const { clock, log, open } = profile();
+      const a = open("a");
+      const b = open("b");
+      await clock.advance(0);
+      a.env.page.signal(sleeps);
+      await clock.advance(10_000);
+      a.env.page.signal(wakes);
+      await clock.advance(10_000);
+      expect(log).toEqual(["a leads 1", "a loses", "b leads 2"]);
+      await b.leader.close();
+      await clock.advance(0);
+      expect(log.at(-1)).toBe("a leads 3");
+    }
   });
 });

@@ -1,0 +1,62 @@
+import type { LocalDatabase, Reader } from "./database.ts";
+import type { SyncRows } from "./sync-rows.ts";
+
+/** Another tab has become the one that speaks to the relay: nothing was read or written. */
+export class FencedError extends Error {
+  override readonly name = "FencedError";
+}
+
+/**
+ * The database as the leading tab sees it: every transaction first looks whether the epoch is still its own. A tab that
+ * was frozen while another took over (C38) finds out by the first thing it does, in the same transaction, and does it
+ * not. `lost` is told each time.
+ */
+export function fencedDatabase(
+  db: LocalDatabase<SyncRows>,
+  epoch: number,
+  lost: () => void,
+): LocalDatabase<SyncRows> {
+  const look = async (tx: Reader<SyncRows>): Promise<void> => {
+    if ((await readEpoch(tx)) === epoch) return;
+    lost();
+    throw new FencedError(`Epoch ${epoch} is over`);
+  };
+  return {
+    read: (tables, work) =>
+      db.read(withMeta(tables), async (tx) => {
+        await look(tx);
+        return work(tx);
+      }),
+    write: (tables, work) =>
+      db.write(withMeta(tables), async (tx) => {
+        await look(tx);
+        return work(tx);
+      }),
+    watch: (listener) => db.watch(listener),
+    close: () => db.close(),
+    destroy: () => db.destroy(),
+  };
+}
+
+/** The epoch that stands; 0 before the first. */
+export function heldEpoch(db: LocalDatabase<SyncRows>): Promise<number> {
+  return db.read(["meta"], readEpoch);
+}
+
+async function readEpoch(tx: Reader<SyncRows>): Promise<number> {
+  const held = (await tx.get("meta", ["epoch"]))?.value;
+  return typeof held === "number" ? held : 0;
+}
+
+/** Takes the next epoch: whoever had the one before is fenced off. */
+export function nextEpoch(db: LocalDatabase<SyncRows>): Promise<number> {
+  return db.write(["meta"], async (tx) => {
+    const epoch = (await readEpoch(tx)) + 1;
+    await tx.put("meta", { key: "epoch", value: epoch });
+    return epoch;
+  });
+}
+
+function withMeta(tables: readonly (keyof SyncRows & string)[]): (keyof SyncRows & string)[] {
+  return tables.includes("meta") ? [...tables] : [...tables, "meta"];
+}
