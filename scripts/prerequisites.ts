@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { findChromium } from "../test/support/chromium.ts";
+import { allEngines } from "../test/support/engines.ts";
 import { lackingForSpin } from "../test/support/spin.ts";
 import { run } from "./run.ts";
 
@@ -58,6 +59,26 @@ export async function requireChromium(): Promise<string> {
     "No Chromium, and none could be installed. Install it (Debian: apt-get install chromium; elsewhere: " +
       "npx playwright-core install chromium) or name one in HOLDFAST_CHROMIUM.",
   );
+}
+
+/** What Debian calls the browsers beside Chromium, and what drives them. */
+const debianPackages = {
+  chromium: ["chromium"],
+  firefox: ["firefox-esr"],
+  webkit: ["webkit2gtk-driver", "xvfb", "python3-gi", "gir1.2-webkit2-4.1"],
+};
+
+/** Finds the other engines, or installs them: by apt as root on Debian. Says which are left out where that cannot be. */
+export async function prepareEngines(): Promise<void> {
+  const lacking = () => allEngines.filter((engine) => engine.lacking() !== undefined);
+  const packages = lacking().flatMap(({ name }) => debianPackages[name]);
+  if (packages.length > 0 && process.getuid?.() === 0 && existsSync("/etc/debian_version"))
+    await aptInstall(...packages);
+  for (const engine of lacking()) {
+    const what = `${engine.name}: ${engine.lacking()}`;
+    if (process.env.CI !== undefined) throw new Error(what);
+    console.log(`The tests in one engine are left out. ${what}`);
+  }
 }
 
 async function aptInstall(...packages: readonly string[]): Promise<void> {

@@ -1,7 +1,7 @@
 // All tests, by one command: what they need is found or installed first, and the last line says how many passed.
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { haveSpin, requireChromium, requireSqlite } from "./prerequisites.ts";
+import { haveSpin, prepareEngines, requireChromium, requireSqlite } from "./prerequisites.ts";
 import { run } from "./run.ts";
 
 const report = "test-results/vitest.json";
@@ -17,6 +17,7 @@ interface Report {
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 requireSqlite();
 process.env.HOLDFAST_CHROMIUM = await requireChromium();
+await prepareEngines();
 const left = (await haveSpin()) ? [] : ["--exclude", "test/e2e/model.e2e.test.ts"];
 mkdirSync("test-results", { recursive: true });
 rmSync(report, { force: true });

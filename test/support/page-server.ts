@@ -32,7 +32,7 @@ export async function openPageServer(options: { root?: string } = {}): Promise<P
     const file = normalize(join(folder, path.endsWith("/") ? `${path}index.html` : path));
     readFile(file).then(
       (body) => response.writeHead(200, { "content-type": kinds[extname(file)] ?? "text/plain" }).end(body),
-      () => response.writeHead(404).end(),
+      () => response.writeHead(404, { "content-type": "text/plain" }).end("Not here"),
     );
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
