@@ -6,7 +6,9 @@ import type { JsonObject } from "./model/json.ts";
 import { readObject } from "./session/session-arguments.ts";
 import { SyncedSession } from "./session/synced-session.ts";
 import type { LocalDatabase } from "./store/database.ts";
+import { eraseAll, wipeWithin } from "./store/erase.ts";
 import { fencedDatabase } from "./store/fenced-database.ts";
+import { storageError } from "./store/storage-failure.ts";
 import type { SyncRows } from "./store/sync-rows.ts";
 import { readArchive, writeArchive } from "./sync/archive.ts";
 import { Catalog } from "./sync/catalog.ts";
@@ -16,7 +18,7 @@ import { Leader } from "./sync/leader.ts";
 import type { TokenSource } from "./sync/link.ts";
 import { Rejected } from "./sync/rejected.ts";
 import { Replicas } from "./sync/replicas.ts";
-import { type ClientStatus, StatusBoard, type StorageStatus } from "./sync/status.ts";
+import { type ClientStatus, StatusBoard, type StorageNews, WIPED, WIPED_ELSEWHERE } from "./sync/status.ts";
 import { SyncedStore } from "./sync/synced-store.ts";
 import { TabLine } from "./sync/tab-news.ts";
 import { TabQuestions } from "./sync/tab-questions.ts";
@@ -31,7 +33,9 @@ export interface ClientParts {
   readonly name: string;
   readonly env: Environment;
   readonly db: LocalDatabase<SyncRows>;
-  readonly storage: StorageStatus;
+  readonly storage: ClientStatus["storage"];
+  /** Calls back when what `storage` says has changed, or the database was lost. */
+  readonly watchStorage?: (listener: (news: StorageNews) => void) => void;
 }
 
 /** One actor's sessions on this device, and their way to the relay. Made by `openClient`. */
@@ -80,11 +84,11 @@ export class Client {
     this.rejected = new Rejected(db, () => ({ opId: this.#newId(), at: this.#now() }));
     this.#line = new TabLine(tabs, parts.name, {
       told: (news) => {
-        if (!this.#leader.leading) this.#board.set(news);
+        if (!this.#leader.leading && this.status.storage !== "upgrade-required") this.#board.set(news);
       },
       asked: () => this.#tellTabs(),
       reconnect: () => this.#uplink?.reconnect(),
-      wiped: () => void this.close(),
+      wiped: () => void this.#end(() => db.close(), WIPED_ELSEWHERE),
     });
     this.#leader = new Leader({
       name: parts.name,
@@ -98,6 +102,7 @@ export class Client {
         onDoubt: (silent) => (silent ? this.#board.set({ link: "connecting" }) : this.#line.say("ask")),
       },
     });
+    parts.watchStorage?.((news) => this.#storageChanged(news));
   }
 
   /** Reads what the status tells from. */
@@ -167,11 +172,15 @@ export class Client {
   async wipe(options: { readonly force?: boolean } = {}): Promise<{ readonly pending: number }> {
     this.#mustBeOpen();
     const { force } = readObject(options, "options");
+    // Until the database is open, nobody knows what of it is unsent.
+    if (this.status.storage === "blocked" && force !== true) throw storageError("blocked");
     await this.#board.refresh();
     const { pending } = this.status;
     if (pending > 0 && force !== true) return { pending };
+    const { db, env } = this.#parts;
     this.#line.say("wipe");
-    await this.#end(() => this.#parts.db.destroy());
+    const erased = this.#end(() => eraseAll(db, env.clock), WIPED);
+    await wipeWithin(env.clock, erased);
     return { pending };
   }
 
@@ -180,7 +189,7 @@ export class Client {
     return this.#end(() => this.#parts.db.close());
   }
 
-  #end(last: () => Promise<void>): Promise<void> {
+  #end(last: () => Promise<void>, ended: Partial<ClientStatus> = {}): Promise<void> {
     this.#ending ??= (async () => {
       // Nobody waits for the relay any more; what was being written is.
       this.#connection.close();
@@ -200,11 +209,12 @@ export class Client {
           this.#failed(error);
         }
       }
+      let told: Partial<ClientStatus> = {};
       try {
         await last();
+        told = ended;
       } finally {
-        this.#board.set({ link: "closed", leader: false });
-        this.#board.close();
+        this.#board.close({ link: "closed", leader: false, ...told });
       }
     })();
     return this.#ending;
@@ -244,6 +254,12 @@ export class Client {
     this.#connection.follow();
     this.#board.set({ leader: false });
     this.#parting = uplink?.close();
+  }
+
+  #storageChanged(news: StorageNews): void {
+    this.#board.set(news);
+    // This tab can only be loaded again: the lock goes to one that can use the database.
+    if (news.storage === "upgrade-required") void this.#leader.close();
   }
 
   #linkChanged({ link, fresh, lastError }: UplinkStatus): void {

@@ -1,4 +1,4 @@
-import { Client } from "./client.ts";
+import { Client, type ClientParts } from "./client.ts";
 import { browserEnvironment } from "./env/browser.ts";
 import type { Environment } from "./env/environment.ts";
 import type { WebSocketClass } from "./env/socket.ts";
@@ -6,11 +6,11 @@ import { InvalidInputError, StorageError } from "./model/errors.ts";
 import { checkId } from "./model/ids.ts";
 import { readObject } from "./session/session-arguments.ts";
 import type { LocalDatabase } from "./store/database.ts";
-import { DexieDatabase } from "./store/dexie-database.ts";
+import { DexieDatabase, type DexieDatabaseOptions } from "./store/dexie-database.ts";
 import { MemoryDatabase } from "./store/memory-database.ts";
-import { checkSchema } from "./store/schema-version.ts";
+import { openSchema } from "./store/migrations.ts";
 import { SYNC_SCHEMA, SYNC_SCHEMA_VERSION, type SyncRows } from "./store/sync-rows.ts";
-import type { StorageStatus } from "./sync/status.ts";
+import type { StorageNews } from "./sync/status.ts";
 
 /** Whose sessions, which relay, and what the platform does not have by itself: what {@link openClient} takes. */
 export interface ClientOptions {
@@ -32,7 +32,12 @@ export interface ClientOptions {
 export interface ClientSurroundings {
   readonly env?: Environment | undefined;
   readonly database?: LocalDatabase<SyncRows> | undefined;
+  /** IndexedDB, where it is not the platform's own. */
+  readonly indexedDB?: Pick<DexieDatabaseOptions, "indexedDB" | "IDBKeyRange"> | undefined;
 }
+
+/** How long another tab may take to close an older version of the database before the status says `blocked`. */
+const BLOCKED_AFTER_MS = 2_000;
 
 /**
  * Opens an actor's sessions on this device and connects them to the relay. Resolves when the local database is open,
@@ -47,40 +52,85 @@ export async function openClient(
   const { actorId, url } = checked(options);
   const env = surroundings.env ?? browserEnvironment({ WebSocket: options.WebSocket });
   const name = ["holdfast", options.name ?? "", url, actorId].map(encodeURIComponent).join("/");
-  const { db, storage } = await openDatabase(name, options, env, surroundings.database);
-  const client = new Client({ url, actorId, token: options.token, name, env, db, storage });
-  await client.begin();
+  const { db, storage, watchStorage } = await openDatabase(name, options, env, surroundings);
+  const parts = { url, actorId, token: options.token, name, env, db, storage };
+  const client = new Client(watchStorage === undefined ? parts : { ...parts, watchStorage });
+  // A database that another tab holds up opens when that tab lets go; until then whatever is asked of it waits.
+  if (storage === "blocked") void client.begin();
+  else await client.begin();
   return client;
 }
 
-interface OpenDatabase {
-  readonly db: LocalDatabase<SyncRows>;
-  readonly storage: StorageStatus;
-}
+type OpenDatabase = Pick<ClientParts, "db" | "storage" | "watchStorage">;
 
 async function openDatabase(
   name: string,
   options: ClientOptions,
   env: Environment,
-  given: LocalDatabase<SyncRows> | undefined,
+  surroundings: ClientSurroundings,
 ): Promise<OpenDatabase> {
-  if (given !== undefined)
-    return marked({ db: given, storage: options.storage === "memory" ? "memory" : "best-effort" });
-  if (options.storage === "memory")
-    return marked({ db: new MemoryDatabase<SyncRows>(SYNC_SCHEMA), storage: "memory" });
-  const db = new DexieDatabase<SyncRows>(SYNC_SCHEMA, { name, version: SYNC_SCHEMA_VERSION, tabs: env.tabs });
+  const given = surroundings.database;
+  if (given !== undefined) {
+    await openSchema(given);
+    return { db: given, storage: options.storage === "memory" ? "memory" : "best-effort" };
+  }
+  if (options.storage === "memory") return inMemory();
   try {
-    return await marked({ db, storage: "best-effort" });
+    return await openStored(name, env, surroundings);
   } catch (error) {
     if (!(error instanceof StorageError) || error.reason === "upgrade-required") throw error;
     env.reporter.report("error", "client.memory", { reason: error.reason });
-    return marked({ db: new MemoryDatabase<SyncRows>(SYNC_SCHEMA), storage: "memory" });
+    return inMemory();
   }
 }
 
-async function marked(open: OpenDatabase): Promise<OpenDatabase> {
-  await checkSchema(open.db);
-  return open;
+async function inMemory(): Promise<OpenDatabase> {
+  const db = new MemoryDatabase<SyncRows>(SYNC_SCHEMA);
+  await openSchema(db);
+  return { db, storage: "memory" };
+}
+
+/** Opens the database and brings its rows up to date, or tells after a while that another tab holds that up (C13). */
+async function openStored(
+  name: string,
+  env: Environment,
+  { indexedDB }: ClientSurroundings,
+): Promise<OpenDatabase> {
+  let told: StorageNews[] = [];
+  let tell = (news: StorageNews): void => void told.push(news);
+  let blocked = (): void => undefined;
+  const heldUp = new Promise<"blocked">((resolve) => {
+    blocked = () => void env.clock.after(BLOCKED_AFTER_MS, () => resolve("blocked"));
+  });
+  const db = new DexieDatabase<SyncRows>(SYNC_SCHEMA, {
+    name,
+    version: SYNC_SCHEMA_VERSION,
+    tabs: env.tabs,
+    blocked,
+    lost: (error) => tell(lostBy(error)),
+    ...indexedDB,
+  });
+  const watchStorage = (listener: (news: StorageNews) => void): void => {
+    for (const news of told) listener(news);
+    told = [];
+    tell = listener;
+  };
+  const opening = openSchema(db);
+  const first = await Promise.race([opening, heldUp]);
+  if (first !== "blocked") return { db, storage: "best-effort", watchStorage };
+  const ended = async (error: unknown): Promise<void> => {
+    // Nothing may be written where the rows are not of this version.
+    await db.close();
+    if (error instanceof StorageError) tell(lostBy(error));
+  };
+  opening.then(() => tell({ storage: "best-effort" }), ended);
+  return { db, storage: "blocked", watchStorage };
+}
+
+function lostBy(error: StorageError): StorageNews {
+  const { reason } = error;
+  if (reason === "upgrade-required") return { storage: reason, lastError: error, link: "closed" };
+  return { storage: reason === "reset" ? reason : "blocked", lastError: error };
 }
 
 function checked(options: ClientOptions): { readonly actorId: string; readonly url: string } {

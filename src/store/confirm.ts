@@ -1,10 +1,11 @@
 import type { Ack } from "../wire/log.ts";
 import type { Writer } from "./database.ts";
 import { adopt } from "./integrate.ts";
+import { KnownOutboxes } from "./known-outboxes.ts";
 import { extendLog, settleOp, switchGeneration } from "./land.ts";
 import { furtherRead, messagesOf } from "./outbox.ts";
 import type { Outcome, Surroundings } from "./outcome.ts";
-import { blankSession, dropSession, findSession, putSession } from "./session-rows.ts";
+import { blankSession, dropSession, putAfterConfirmed, putSession } from "./session-rows.ts";
 import type { DeleteOp, PendingOp, SessionRow, SyncRows } from "./sync-rows.ts";
 
 /**
@@ -16,10 +17,12 @@ export async function confirmOp(
   ack: Ack,
   outcome: Outcome,
   around: Surroundings,
+  known: KnownOutboxes = new KnownOutboxes(),
 ): Promise<void> {
-  const found = await findSession(tx, ack.session);
+  const found = await known.peek(tx, ack.session);
   if (found === undefined) return;
-  const adopted = found.row.incarnation === null ? await adopt(tx, found.row, ack.incarnation) : found.row;
+  const unnamed = found.row.incarnation === null;
+  const adopted = unnamed ? await adopt(tx, found.row, ack.incarnation) : found.row;
   const op = found.ops.find(({ opId }) => opId === ack.opId);
   if (op?.kind === "delete") return confirmDelete(tx, op, found.ops, outcome, around);
   const row = told(adopted, op, ack);
@@ -35,9 +38,15 @@ export async function confirmOp(
     return;
   }
   const moved = await moveLog(tx, row, op, ack, around);
-  if (moved === undefined) outcome.pull.add(row.id);
-  else outcome.confirmed.push(op);
-  await putSession(tx, moved === undefined ? row : withEdit(await settleOp(tx, moved, op), op));
+  if (moved === undefined) {
+    outcome.pull.add(row.id);
+    await putSession(tx, row);
+    return;
+  }
+  outcome.confirmed.push(op);
+  const settled = withEdit(await settleOp(tx, moved, op), op);
+  if (unnamed || op !== found.ops[0]) await putSession(tx, settled);
+  else await putAfterConfirmed(tx, found.row, settled, op);
 }
 
 /** The row, with the log as the op made it; undefined when what lies between is not held here. */

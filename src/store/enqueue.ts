@@ -5,9 +5,10 @@ import { messageEquals } from "../model/message-equality.ts";
 import { type Head, headEquals, type Revision, revisionEquals } from "../model/revision.ts";
 import { diffMetadata } from "../wire/metadata.ts";
 import type { Writer } from "./database.ts";
+import { KnownOutboxes } from "./known-outboxes.ts";
 import { type Intent, ViewMovedError } from "./live-store.ts";
 import { layeredLog } from "./outbox.ts";
-import { blankSession, findSession, putSession, type SessionOnDisk, takeNumber } from "./session-rows.ts";
+import { blankSession, putAfterOp, type SessionOnDisk, takeNumber } from "./session-rows.ts";
 import type { OpState, PendingOp, SyncRows } from "./sync-rows.ts";
 
 /** What a kind of op holds beside what every op has. */
@@ -17,14 +18,18 @@ export type Draft = PendingOp extends infer Op
     : never
   : never;
 
-/** Puts an op into the outbox and the session's view in one transaction. `draft` sees what is there, and may refuse. */
+/**
+ * Puts an op into the outbox and the session's view in one transaction. `draft` sees what is there, and may refuse.
+ * Costs what was not `known` of the outbox before.
+ */
 export async function enqueue(
   tx: Writer<SyncRows>,
   session: string,
   draft: (found: SessionOnDisk) => Promise<Draft | undefined>,
   made: { readonly opId: string; readonly at: string },
+  known: KnownOutboxes = new KnownOutboxes(),
 ): Promise<PendingOp | undefined> {
-  const found = (await findSession(tx, session)) ?? { row: blankSession(session, made.at), ops: [] };
+  const found = (await known.peek(tx, session)) ?? { row: blankSession(session, made.at), ops: [] };
   const drafted = await draft(found);
   if (drafted === undefined) return undefined;
   const n = await takeNumber(tx);
@@ -33,7 +38,8 @@ export async function enqueue(
     found.row.view.deleted || found.ops.some(({ kind }) => kind === "delete") ? null : found.row.incarnation;
   const op: PendingOp = { ...drafted, session, n, incarnation, ...made };
   await tx.put("outbox", op);
-  await putSession(tx, { ...found.row, updatedAt: drafted.kind === "edit" ? found.row.updatedAt : made.at });
+  const updatedAt = drafted.kind === "edit" ? found.row.updatedAt : made.at;
+  await putAfterOp(tx, { ...found.row, updatedAt }, op);
   return op;
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "../model/json.ts";
 import type { LocalDatabase } from "./database.ts";
 import type { Generation } from "./live-store.ts";
 import { readMessages } from "./log-rows.ts";
-import { findSession, isAbsent } from "./session-rows.ts";
+import { isAbsent } from "./session-rows.ts";
 import type { SyncRows } from "./sync-rows.ts";
 
 /** The branches of a session that are held on this device, oldest first. */
@@ -10,10 +10,10 @@ export function heldGenerations(
   db: LocalDatabase<SyncRows>,
   session: string,
 ): Promise<{ readonly incarnation: string | null; readonly generations: readonly Generation[] }> {
-  return db.read(["sessions", "outbox", "generations"], async (tx) => {
-    const found = await findSession(tx, session);
-    if (found === undefined || isAbsent(found)) return { incarnation: null, generations: [] };
-    const { incarnation, head } = found.row;
+  return db.read(["sessions", "generations"], async (tx) => {
+    const row = await tx.get("sessions", [session]);
+    if (row === undefined || isAbsent(row)) return { incarnation: null, generations: [] };
+    const { incarnation, head } = row;
     const rows = await tx.list("generations", { prefix: [session] });
     const archived = rows
       .filter(({ whole }) => whole)
@@ -29,10 +29,10 @@ export function heldGeneration(
   session: string,
   generation: number,
 ): Promise<{ readonly incarnation: string | null; readonly messages?: readonly (JsonObject | undefined)[] }> {
-  return db.read(["sessions", "outbox", "runs", "generations"], async (tx) => {
-    const found = await findSession(tx, session);
-    if (found === undefined || isAbsent(found)) return { incarnation: null };
-    const { incarnation, head } = found.row;
+  return db.read(["sessions", "runs", "generations"], async (tx) => {
+    const row = await tx.get("sessions", [session]);
+    if (row === undefined || isAbsent(row)) return { incarnation: null };
+    const { incarnation, head } = row;
     const archived = await tx.get("generations", [session, generation]);
     const whole = archived?.whole === true ? archived.count : undefined;
     const count = generation === head.generation ? head.count : whole;

@@ -38,7 +38,7 @@ export async function integrateEntry(
   const row =
     found === undefined ? { ...blankSession(entry.session, entry.updatedAt), fetched: false } : found.row;
   const adopted = row.incarnation === null ? await adopt(tx, row, entry.incarnation) : row;
-  const { row: stored } = await putSession(tx, {
+  const stored = await putSession(tx, {
     ...adopted,
     metadata: entry.metadata,
     archived: entry.archived,
@@ -78,7 +78,7 @@ export async function integratePush(
     row = { ...row, stateCursor: entry.stateCursor };
   }
   const stored = await putSession(tx, row);
-  if (isCaughtUp(stored.row)) outcome.pull.delete(entry.session);
+  if (isCaughtUp(stored)) outcome.pull.delete(entry.session);
 }
 
 /** Nothing happened between what is held and this replace: what is held is all of the replaced log. */
@@ -120,7 +120,7 @@ export async function integratePage(
   // The first pages of another generation are no view of it.
   if (page.more && page.generation !== found.row.head.generation) row = { ...row, fetched: false };
   const stored = await putSession(tx, row);
-  if (!isCaughtUp(stored.row)) outcome.pull.add(page.session);
+  if (!isCaughtUp(stored)) outcome.pull.add(page.session);
   else outcome.pull.delete(page.session);
 }
 

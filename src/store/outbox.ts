@@ -1,5 +1,12 @@
-import type { JsonObject } from "../model/json.ts";
-import { EMPTY_HEAD, EMPTY_REVISION, type Head, type Revision } from "../model/revision.ts";
+import { type JsonObject, jsonEquals } from "../model/json.ts";
+import {
+  EMPTY_HEAD,
+  EMPTY_REVISION,
+  type Head,
+  headEquals,
+  type Revision,
+  revisionEquals,
+} from "../model/revision.ts";
 import { applyMetadata } from "../wire/metadata.ts";
 import type { Kept } from "../wire/shapes.ts";
 import type { PendingOp, SessionRow, SessionView } from "./sync-rows.ts";
@@ -13,6 +20,14 @@ export interface Layered {
 
 /** What the session rests on, as far as the outbox is concerned. */
 export type Confirmed = Pick<SessionRow, "head" | "metadata" | "archived" | "read" | "preview">;
+
+const NOTHING: Confirmed = {
+  head: EMPTY_HEAD,
+  metadata: {},
+  archived: false,
+  read: EMPTY_REVISION,
+  preview: "",
+};
 
 /** The messages of an op that do not stand in the confirmed log yet. */
 export function messagesOf(op: PendingOp): readonly JsonObject[] {
@@ -52,22 +67,22 @@ export function headAfter(head: Head, op: PendingOp): Head {
 
 /** The log that is seen: confirmed, and the ops over it, in order. */
 export function layeredLog(head: Head, ops: readonly PendingOp[]): Layered {
-  let log: Layered = {
-    keep: { generation: head.generation, count: head.count },
-    keepLastId: head.lastId,
-    carried: [],
-  };
+  let keep: Kept = { generation: head.generation, count: head.count };
+  let keepLastId = head.lastId;
+  const pieces: (readonly JsonObject[])[] = [];
   for (const op of ops) {
-    if (op.kind === "replace" && op.landed === undefined) {
-      log = { keep: op.keep, keepLastId: op.keepLastId, carried: op.messages };
-    } else if (op.kind === "delete") {
-      log = { keep: EMPTY_REVISION, keepLastId: null, carried: [] };
-    } else {
-      const messages = messagesOf(op);
-      if (messages.length > 0) log = { ...log, carried: [...log.carried, ...messages] };
+    if (op.kind === "delete") {
+      [keep, keepLastId] = [EMPTY_REVISION, null];
+      pieces.length = 0;
+      continue;
     }
+    if (op.kind === "replace" && op.landed === undefined) {
+      ({ keep, keepLastId } = op);
+      pieces.length = 0;
+    }
+    pieces.push(messagesOf(op));
   }
-  return log;
+  return { keep, keepLastId, carried: pieces.flat() };
 }
 
 /** Everything about the view but its messages. `previewOf` reads a serialised message's text. */
@@ -76,27 +91,52 @@ export function viewOf(
   ops: readonly PendingOp[],
   previewOf: (message: JsonObject) => string,
 ): SessionView {
-  let { head, metadata, archived } = confirmed;
-  /** The last message over what is confirmed; null when an op leaves none. */
-  let newest: JsonObject | null | undefined;
-  let read: Revision = confirmed.read;
-  let deleted = false;
-  for (const op of ops) {
-    head = headAfter(head, op);
-    if (op.metadata !== undefined) metadata = applyMetadata(metadata, op.metadata);
-    const last = messagesOf(op).at(-1);
-    if (last !== undefined) newest = last;
-    else if (op.kind === "replace" && op.keep.count === 0) newest = null;
-    if (op.kind === "edit") {
-      archived = op.archived ?? archived;
-      if (op.read !== undefined) read = furtherRead(read, op.read);
-    }
-    if (op.kind === "delete") [metadata, archived, read, newest] = [{}, false, EMPTY_REVISION, null];
-    deleted = op.kind === "delete";
-  }
-  let { preview } = confirmed;
-  if (newest !== undefined) preview = newest === null ? "" : previewOf(newest);
-  return { head, metadata, archived, read, preview, pending: ops.length, deleted };
+  return ops.reduce((view, op) => viewAfter(view, op, previewOf), viewWithout(confirmed));
+}
+
+/** The view where nothing waits. */
+export function viewWithout({ head, metadata, archived, read, preview }: Confirmed): SessionView {
+  return { head, metadata, archived, read, preview, pending: 0, deleted: false };
+}
+
+/** The view once `op` stands behind all others. */
+export function viewAfter(
+  view: SessionView,
+  op: PendingOp,
+  previewOf: (message: JsonObject) => string,
+): SessionView {
+  const head = headAfter(view.head, op);
+  const pending = view.pending + 1;
+  if (op.kind === "delete") return { ...viewWithout(NOTHING), head, pending, deleted: true };
+  const metadata = op.metadata === undefined ? view.metadata : applyMetadata(view.metadata, op.metadata);
+  const last = messagesOf(op).at(-1);
+  const emptied = op.kind === "replace" && op.keep.count === 0;
+  const preview = last === undefined ? (emptied ? "" : view.preview) : previewOf(last);
+  const edit = op.kind === "edit" ? op : undefined;
+  const archived = edit?.archived ?? view.archived;
+  const read = edit?.read === undefined ? view.read : furtherRead(view.read, edit.read);
+  return { head, metadata, archived, read, preview, pending, deleted: false };
+}
+
+/**
+ * The view once its first op is confirmed, without a look at the others; undefined when what became of the op is not
+ * what it was expected to become.
+ */
+export function viewWhenConfirmed(
+  view: SessionView,
+  first: PendingOp,
+  rows: { readonly before: Confirmed; readonly after: Confirmed },
+  previewOf: (message: JsonObject) => string,
+): SessionView | undefined {
+  const expected = viewAfter(viewWithout(rows.before), first, previewOf);
+  const { after } = rows;
+  const same =
+    headEquals(expected.head, after.head) &&
+    revisionEquals(expected.read, after.read) &&
+    expected.archived === after.archived &&
+    expected.preview === after.preview &&
+    jsonEquals(expected.metadata, after.metadata);
+  return same && first.kind !== "delete" ? { ...view, pending: view.pending - 1 } : undefined;
 }
 
 /** Reading only moves forward; a later generation is further (rule P27). */

@@ -45,7 +45,7 @@ export async function integrateRefusal(
   const stored = await putSession(tx, row);
   outcome.refused.add(op.opId);
   outcome.contended.add(row.id);
-  if (!headEquals(stored.row.head, stored.row.remote.head)) outcome.pull.add(row.id);
+  if (!headEquals(stored.head, stored.remote.head)) outcome.pull.add(row.id);
 }
 
 /**

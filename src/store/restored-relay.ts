@@ -30,7 +30,7 @@ export async function moveLife(
   for (const op of await tx.list("outbox", { prefix: [row.id] })) {
     if (op.incarnation === row.incarnation) await tx.put("outbox", { ...op, incarnation });
   }
-  return (await putSession(tx, { ...row, incarnation })).row;
+  return putSession(tx, { ...row, incarnation });
 }
 
 /** What the relay lost comes first in the outbox, as appends with the ids it had (rule P33). */

@@ -1,6 +1,6 @@
 import { EMPTY_HEAD, EMPTY_REVISION, headEquals } from "../model/revision.ts";
 import type { Reader, Writer } from "./database.ts";
-import { viewOf } from "./outbox.ts";
+import { viewAfter, viewOf, viewWhenConfirmed } from "./outbox.ts";
 import { preview } from "./preview.ts";
 import type { PendingOp, SessionRow, SyncRows } from "./sync-rows.ts";
 
@@ -52,16 +52,46 @@ export function blankSession(id: string, at: string): SessionRow {
       pending: 0,
       deleted: false,
     },
+    outbox: { edition: 0, last: 0 },
   };
 }
 
 /** Stores a session's row with its view made anew from the outbox as it stands in this transaction. */
-export async function putSession(tx: Writer<SyncRows>, row: SessionRow): Promise<SessionOnDisk> {
+export async function putSession(tx: Writer<SyncRows>, row: SessionRow): Promise<SessionRow> {
   const ops = await tx.list("outbox", { prefix: [row.id] });
   const view = viewOf(row, ops, preview);
-  const stored = { ...row, fetched: row.fetched || isCaughtUp(row), view };
+  const outbox =
+    view.pending + row.view.pending === 0
+      ? row.outbox
+      : { edition: await takeNumber(tx), last: ops.at(-1)?.n ?? 0 };
+  return store(tx, { ...row, view, outbox });
+}
+
+/** Stores the row of a session at the end of whose outbox `op` was put: reads none of the others. */
+export async function putAfterOp(tx: Writer<SyncRows>, row: SessionRow, op: PendingOp): Promise<SessionRow> {
+  // What is not known to have been read before gets a number of its own.
+  const edition = row.view.pending === 0 ? op.n : row.outbox.edition;
+  return store(tx, { ...row, view: viewAfter(row.view, op, preview), outbox: { edition, last: op.n } });
+}
+
+/**
+ * Stores the row of a session whose first op was confirmed and has left the outbox, with nothing else changed there.
+ * Reads none of the others where the op became what the view had expected of it.
+ */
+export async function putAfterConfirmed(
+  tx: Writer<SyncRows>,
+  before: SessionRow,
+  row: SessionRow,
+  first: PendingOp,
+): Promise<SessionRow> {
+  const view = viewWhenConfirmed(before.view, first, { before, after: row }, preview);
+  return view === undefined ? putSession(tx, row) : store(tx, { ...row, view });
+}
+
+async function store(tx: Writer<SyncRows>, row: SessionRow): Promise<SessionRow> {
+  const stored = { ...row, fetched: row.fetched || isCaughtUp(row) };
   await tx.put("sessions", stored);
-  return { row: stored, ops };
+  return stored;
 }
 
 /** Removes all that this device holds of a session but its ops. */
@@ -80,8 +110,8 @@ export async function takeNumber(tx: Writer<SyncRows>): Promise<number> {
 }
 
 /** Whether there is no such session for this device: never written, or its delete is on its way. */
-export function isAbsent({ row, ops }: SessionOnDisk): boolean {
-  return row.view.deleted || (row.incarnation === null && ops.length === 0);
+export function isAbsent({ view, incarnation }: SessionRow): boolean {
+  return view.deleted || (incarnation === null && view.pending === 0);
 }
 
 /** The sessions whose state has changes that the relay has not acknowledged; reads those changes and no others. */

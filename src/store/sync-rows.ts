@@ -28,6 +28,19 @@ export interface SessionRow {
   readonly updatedAt: string;
   /** Confirmed and the outbox's ops over it, kept with every write of either. */
   readonly view: SessionView;
+  /** Which ops wait, for those who have read them before. */
+  readonly outbox: OutboxMark;
+}
+
+/**
+ * Tells which ops of a session are in the outbox: those up to `last`, as many as `view.pending`. As long as `edition` stays
+ * the same, ops have only come at the end and gone at the front, so that only what came has to be read.
+ */
+export interface OutboxMark {
+  /** Another one, never used before, whenever the outbox changed in any other way. */
+  readonly edition: number;
+  /** `n` of the last op that was put at the end. */
+  readonly last: number;
 }
 
 export interface SessionView {
@@ -178,11 +191,12 @@ export interface SyncRows {
 export const SYNC_SCHEMA: Schema<SyncRows> = {
   sessions: { key: ["id"], indexes: { recent: ["updatedAt", "id"] } },
   runs: { key: ["session", "generation", "start"] },
-  outbox: { key: ["session", "n"] },
+  outbox: { key: ["session", "n"], indexes: { op: ["opId"] } },
   rejected: { key: ["session", "opId"] },
   state: { key: ["session", "n"], indexes: { unsent: ["unsent", "session", "n"] } },
   generations: { key: ["session", "generation"] },
   meta: { key: ["key"] },
 };
 
-export const SYNC_SCHEMA_VERSION = 1;
+/** The version of {@link SYNC_SCHEMA} and of the rows, in IndexedDB and in `meta`. Each needs its step in `migrations.ts`. */
+export const SYNC_SCHEMA_VERSION = 2;

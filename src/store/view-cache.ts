@@ -2,6 +2,7 @@ import { cloneJson, freezeJson, type JsonObject, jsonEquals } from "../model/jso
 import { type Message, serializeMessage } from "../model/message.ts";
 import type { Damage, Snapshot } from "../model/snapshot.ts";
 import type { Reader } from "./database.ts";
+import { KnownOutboxes } from "./known-outboxes.ts";
 import { readMessages } from "./log-rows.ts";
 import { type Layered, layeredLog } from "./outbox.ts";
 import type { SessionOnDisk } from "./session-rows.ts";
@@ -26,6 +27,7 @@ const MAX_NOTED = 1_000;
  * and a checkpoint of what was handed out compares by identity.
  */
 export class ViewCache {
+  readonly outboxes = new KnownOutboxes();
   readonly #held = new Map<string, Held>();
   /** Messages of ops by id: they stay the same objects when they become confirmed. */
   readonly #noted = new Map<string, Message>();

@@ -1,9 +1,9 @@
 import type { JsonObject } from "../model/json.ts";
 import type { Reader } from "./database.ts";
+import { KnownOutboxes } from "./known-outboxes.ts";
 import type { Delivery, MessageEntry, Window } from "./live-store.ts";
 import { readMessages } from "./log-rows.ts";
 import { layeredLog } from "./outbox.ts";
-import { findSession } from "./session-rows.ts";
 import { parseLog } from "./stored-log.ts";
 import type { SyncRows } from "./sync-rows.ts";
 
@@ -11,8 +11,13 @@ import type { SyncRows } from "./sync-rows.ts";
  * The last `count` messages of the view, and behind them those that were rejected. Reads the rows they stand in and
  * no others, however long the log is.
  */
-export async function readWindow(tx: Reader<SyncRows>, session: string, count: number): Promise<Window> {
-  const found = await findSession(tx, session);
+export async function readWindow(
+  tx: Reader<SyncRows>,
+  session: string,
+  count: number,
+  known: KnownOutboxes = new KnownOutboxes(),
+): Promise<Window> {
+  const found = await known.read(tx, session);
   const refused = (await tx.list("rejected", { prefix: [session] }))
     .sort((a, b) => a.op.n - b.op.n)
     .flatMap(({ messages }) => messages);

@@ -2,7 +2,7 @@ import type { Clock } from "../env/clock.ts";
 import { ConnectionError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Generation } from "../store/live-store.ts";
-import type { SessionOnDisk } from "../store/session-rows.ts";
+import type { SessionRow } from "../store/sync-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
 import type { Requests } from "./requests.ts";
 import type { Asker } from "./tab-questions.ts";
@@ -49,11 +49,11 @@ export class Connection implements Connected {
     this.#giveUp();
   }
 
-  mayStillCome(found: SessionOnDisk | undefined): boolean {
+  mayStillCome(row: SessionRow | undefined): boolean {
     const coming = this.#link === "online" || (this.#link === "connecting" && this.#patient);
     if (!coming) return false;
-    const { row, ops } = found ?? {};
-    if (row === undefined || row.incarnation === null) return !this.#fresh && (ops ?? []).length === 0;
+    if (row === undefined) return !this.#fresh;
+    if (row.incarnation === null) return !this.#fresh && row.view.pending === 0;
     return !row.fetched;
   }
 

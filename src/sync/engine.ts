@@ -194,7 +194,7 @@ export class Engine {
     const around = this.#around();
     switch (frame.type) {
       case "ack":
-        await confirmOp(tx, frame, outcome, around);
+        await confirmOp(tx, frame, outcome, around, this.#lanes.outboxes);
         this.#cursor.took(frame.seq);
         return;
       case "refusal":

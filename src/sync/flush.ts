@@ -1,5 +1,6 @@
 import type { Clock } from "../env/clock.ts";
 import { invalidInput } from "../model/errors.ts";
+import { storageError } from "../store/storage-failure.ts";
 import type { StatusBoard } from "./status.ts";
 
 export interface FlushOptions {
@@ -12,7 +13,10 @@ export interface FlushOptions {
 /** How long `flush` waits unless told otherwise. */
 export const FLUSH_LIMIT_MS = 30_000;
 
-/** Waits until nothing is pending, the limit has passed, or the signal aborts; tells what is left. */
+/**
+ * Waits until nothing is pending, the limit has passed, or the signal aborts; tells what is left.
+ * @throws StorageError `blocked` when the database could not be opened in that time.
+ */
 export async function flush(
   board: StatusBoard,
   clock: Clock,
@@ -30,7 +34,8 @@ export async function flush(
       resolve();
     };
     const look = (): void => {
-      if (board.status.pending === 0 || board.status.link === "closed") done();
+      const { pending, link, storage } = board.status;
+      if (link === "closed" || (pending === 0 && storage !== "blocked")) done();
     };
     ends.push(board.subscribe(look), clock.after(timeoutMs, done));
     signal?.addEventListener("abort", done);
@@ -38,6 +43,8 @@ export async function flush(
     if (signal?.aborted === true) done();
     else look();
   });
+  // What a database holds that is not open yet, nobody knows.
+  if (board.status.storage === "blocked") throw storageError("blocked");
   await board.refresh();
   return { pending: board.status.pending };
 }

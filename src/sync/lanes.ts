@@ -1,9 +1,9 @@
 import type { Head } from "../model/revision.ts";
 import type { LocalDatabase } from "../store/database.ts";
-
+import { KnownOutboxes } from "../store/known-outboxes.ts";
 import { newOutcome, type Surroundings } from "../store/outcome.ts";
 import { judgeRefused } from "../store/refuse.ts";
-import { findSession, isCaughtUp, SESSION_TABLES } from "../store/session-rows.ts";
+import { isCaughtUp, SESSION_TABLES } from "../store/session-rows.ts";
 import type { SessionRow, SyncRows } from "../store/sync-rows.ts";
 import type { OpFrame } from "../wire/frames.ts";
 import { contendedDelay, type DelayRange } from "./backoff.ts";
@@ -27,6 +27,8 @@ export interface LanesOptions {
 
 /** All sessions' traffic on one connection: what to fetch, what to send, what to decide, session by session. */
 export class Lanes {
+  /** What was read of the outbox on this connection. */
+  readonly outboxes = new KnownOutboxes();
   readonly #options: LanesOptions;
   readonly #lanes = new Map<string, Lane>();
   readonly #pulls = new Map<string, { readonly session: string; readonly have: Head | null }>();
@@ -46,11 +48,11 @@ export class Lanes {
   /** The catalog is read: every session that has something to fetch or to send begins, most recently used first. */
   async begin(): Promise<void> {
     this.#live = true;
-    const { behind, pending } = await this.#options.db.read(["sessions", "outbox"], async (tx) => {
+    const { behind, pending } = await this.#options.db.read(["sessions"], async (tx) => {
       const rows = await tx.list("sessions", { by: "recent", reverse: true });
-      const ops = await tx.list("outbox");
       const missing = rows.filter((row) => row.incarnation !== null && !isCaughtUp(row)).map(({ id }) => id);
-      return { behind: missing, pending: new Set(ops.map(({ session }) => session)) };
+      const waiting = rows.filter(({ view }) => view.pending > 0).map(({ id }) => id);
+      return { behind: missing, pending: waiting };
     });
     for (const session of behind) this.#set(session, { behind: true });
     for (const session of new Set([...behind, ...pending])) this.wake(session);
@@ -108,7 +110,7 @@ export class Lanes {
 
   async #advance(session: string): Promise<void> {
     const { db, link } = this.#options;
-    const found = await db.read(["sessions", "outbox"], (tx) => findSession(tx, session));
+    const found = await db.read(["sessions", "outbox"], (tx) => this.outboxes.read(tx, session));
     if (found === undefined || this.#ended) return;
     const lane = this.#lane(session);
     const step = nextStep(lane, found);

@@ -1,5 +1,5 @@
 import type { LocalDatabase } from "../store/database.ts";
-import { findSession, hasUnsentState, unsentSessions } from "../store/session-rows.ts";
+import { hasUnsentState, unsentSessions } from "../store/session-rows.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import { FAULTS, type FaultCode } from "../wire/fault.ts";
 import type { LinkChannels } from "./link-channels.ts";
@@ -89,13 +89,13 @@ export class StateSync {
 
   async #consider(session: string): Promise<void> {
     const { db } = this.#options;
-    const { found, unsent } = await db.read(["sessions", "outbox", "state"], async (tx) => ({
-      found: await findSession(tx, session),
+    const { row, unsent } = await db.read(["sessions", "state"], async (tx) => ({
+      row: await tx.get("sessions", [session]),
       unsent: await hasUnsentState(tx, session),
     }));
     if (unsent) this.#unsent.add(session);
     else this.#unsent.delete(session);
-    const incarnation = found?.row.incarnation ?? undefined;
+    const incarnation = row?.incarnation ?? undefined;
     const joined = this.#joined.get(session);
     if (
       joined !== undefined &&
@@ -107,7 +107,7 @@ export class StateSync {
       return;
     }
     await this.#leave(session);
-    const settled = found !== undefined && incarnation !== undefined && found.ops.length === 0;
+    const settled = incarnation !== undefined && row?.view.pending === 0;
     const welcome = settled && this.#refused.get(session) !== incarnation && this.#options.isFresh();
     if (welcome && this.#isUsed(session)) await this.#join(session, incarnation);
   }

@@ -1,4 +1,4 @@
-import type { HoldfastError } from "../model/errors.ts";
+import { type HoldfastError, StorageError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { readListener, tellAll } from "../store/listeners.ts";
 import { hasUnsentState, unsentSessions } from "../store/session-rows.ts";
@@ -10,6 +10,9 @@ import type { LinkStatus } from "./connection-state.ts";
  * out · `memory` nothing outlasts the client · `blocked`, `reset` and `upgrade-required` as the reasons of a StorageError.
  */
 export type StorageStatus = "persisted" | "best-effort" | "memory" | "blocked" | "reset" | "upgrade-required";
+
+/** What becomes of a database while a client uses it. */
+export type StorageNews = Pick<ClientStatus, "storage"> & Partial<Pick<ClientStatus, "lastError" | "link">>;
 
 /** What a client tells of itself. A new object after each change. */
 export interface ClientStatus {
@@ -25,6 +28,16 @@ export interface ClientStatus {
   readonly leader: boolean;
 }
 
+/** The last word of a client whose data was deleted by itself. */
+export const WIPED: Partial<ClientStatus> = { pending: 0, rejected: 0, storage: "reset" };
+/** And of one whose data another tab deleted. */
+export const WIPED_ELSEWHERE: Partial<ClientStatus> = {
+  ...WIPED,
+  lastError: new StorageError("Another tab logged out: what was on this device is deleted", {
+    reason: "reset",
+  }),
+};
+
 /** Keeps the status true: counts come from stored rows, the rest from whoever knows it (H12). */
 export class StatusBoard {
   readonly #db: LocalDatabase<SyncRows>;
@@ -36,6 +49,7 @@ export class StatusBoard {
   readonly #stale = new Set<string>();
   #reading: Promise<void> | undefined;
   #status: ClientStatus;
+  #closed = false;
 
   constructor(db: LocalDatabase<SyncRows>, storage: StorageStatus) {
     this.#db = db;
@@ -66,6 +80,7 @@ export class StatusBoard {
   }
 
   set(change: Partial<ClientStatus>): void {
+    if (this.#closed) return;
     const next = { ...this.#status, ...change };
     const keys = Object.keys(change) as (keyof ClientStatus)[];
     if (keys.every((key) => next[key] === this.#status[key])) return;
@@ -93,8 +108,12 @@ export class StatusBoard {
     await this.#reading;
   }
 
-  close(): void {
+  /** Says the last word: what is still read is told no more. */
+  close(last: Partial<ClientStatus>): void {
     this.#unwatch();
+    this.#stale.clear();
+    this.set(last);
+    this.#closed = true;
     this.#listeners.clear();
   }
 

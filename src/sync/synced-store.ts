@@ -21,7 +21,7 @@ import type {
   WrittenOp,
 } from "../store/live-store.ts";
 import { SessionQueue } from "../store/session-queue.ts";
-import { findSession, isAbsent, SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
+import { isAbsent, SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
 import { parseLog } from "../store/stored-log.ts";
 import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
 import { snapshotOf, ViewCache } from "../store/view-cache.ts";
@@ -101,10 +101,10 @@ export class SyncedStore implements LiveStore {
     return replicas.using(id, async (replica) => {
       const look = () =>
         db.read(["sessions", "outbox", "runs", "state"], async (tx) => {
-          const found = await findSession(tx, id);
-          if (connected.mayStillCome(found)) return "coming" as const;
-          if (connected.closed && isUnread(found)) throw closedTooSoon();
-          if (found === undefined || isAbsent(found)) return undefined;
+          const found = await this.#cache.outboxes.read(tx, id);
+          if (connected.mayStillCome(found?.row)) return "coming" as const;
+          if (connected.closed && isUnread(found?.row)) throw closedTooSoon();
+          if (found === undefined || isAbsent(found.row)) return undefined;
           return { found, log: await this.#cache.read(tx, found), lastState: await lastStateRow(tx, id) };
         });
       let read = await look();
@@ -125,7 +125,7 @@ export class SyncedStore implements LiveStore {
   async window(id: string, count: number): Promise<Window> {
     await this.#arrival(id);
     return this.#options.db.read(["sessions", "outbox", "runs", "rejected"], (tx) =>
-      readWindow(tx, id, count),
+      readWindow(tx, id, count, this.#cache.outboxes),
     );
   }
 
@@ -160,7 +160,7 @@ export class SyncedStore implements LiveStore {
         if (drafted !== undefined) checkLimits(drafted, await limitsIn(tx));
         return drafted;
       };
-      return enqueue(tx, id, checked, made);
+      return enqueue(tx, id, checked, made, this.#cache.outboxes);
     });
   }
 
@@ -181,8 +181,8 @@ export class SyncedStore implements LiveStore {
 
   async #changeState(id: string, state: OpState, seen: SeenState): Promise<void> {
     const { db } = this.#options;
-    const found = await db.read(["sessions", "outbox"], (tx) => findSession(tx, id));
-    const unborn = found === undefined || isAbsent(found) || found.row.incarnation === null;
+    const row = await db.read(["sessions"], (tx) => tx.get("sessions", [id]));
+    const unborn = row === undefined || isAbsent(row) || row.incarnation === null;
     if (seen.restsOnPending || unborn) {
       // It rests on what is still in the outbox, so it travels behind that.
       await this.#enqueue(id, async () => ({ kind: "append", messages: [], expected: null, state }));
@@ -272,8 +272,8 @@ export class SyncedStore implements LiveStore {
   }
 
   async #seen(id: string, replica: StateReplica): Promise<SeenState> {
-    const { ops, lastState } = await this.#options.db.read(["outbox", "state"], async (tx) => ({
-      ops: await tx.list("outbox", { prefix: [id] }),
+    const { ops, lastState } = await this.#options.db.read(["sessions", "outbox", "state"], async (tx) => ({
+      ops: (await this.#cache.outboxes.read(tx, id))?.ops ?? [],
       lastState: await lastStateRow(tx, id),
     }));
     await replica.reach(lastState);

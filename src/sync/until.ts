@@ -3,13 +3,12 @@ import type { JsonObject } from "../model/json.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import type { Generation } from "../store/live-store.ts";
-import { findSession, type SessionOnDisk } from "../store/session-rows.ts";
-import type { PendingOp, SyncRows } from "../store/sync-rows.ts";
+import type { PendingOp, SessionRow, SyncRows } from "../store/sync-rows.ts";
 
 /** What the store asks of the connection. */
 export interface Connected {
   /** Whether what is missing here may still come: the link is up, or coming up for the first time. */
-  mayStillCome(found: SessionOnDisk | undefined): boolean;
+  mayStillCome(row: SessionRow | undefined): boolean;
   /** The client is closed: nothing comes any more. */
   readonly closed: boolean;
   /** Told when that may have changed. */
@@ -28,8 +27,7 @@ export async function untilConfirmed(
     (wake) => watchBoth(db, connected, { id, wake }),
     () =>
       db.read(["outbox", "rejected"], async (tx) => {
-        const ops = await tx.list("outbox", { prefix: [id] });
-        if (ops.some((op) => op.opId === opId)) {
+        if ((await tx.list("outbox", { by: "op", prefix: [opId], limit: 1 })).length > 0) {
           if (!connected.closed) return undefined;
           throw closed("The client was closed before the relay confirmed the write, which is in the outbox");
         }
@@ -55,15 +53,15 @@ export async function untilArrived(
     (wake) => watchBoth(db, connected, { id, wake }),
     async () => {
       if (connected.closed) throw closedTooSoon();
-      const found = await db.read(["sessions", "outbox"], (tx) => findSession(tx, id));
-      return connected.mayStillCome(found) ? undefined : true;
+      const row = await db.read(["sessions"], (tx) => tx.get("sessions", [id]));
+      return connected.mayStillCome(row) ? undefined : true;
     },
   );
 }
 
 /** Whether nothing is held here that could be told instead of what the relay may have. */
-export function isUnread(found: SessionOnDisk | undefined): boolean {
-  return found === undefined || (!found.row.fetched && found.ops.length === 0);
+export function isUnread(row: SessionRow | undefined): boolean {
+  return row === undefined || (!row.fetched && row.view.pending === 0);
 }
 
 /** A read must not tell as empty what was never read. */

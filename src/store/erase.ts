@@ -1,0 +1,49 @@
+import type { Clock } from "../env/clock.ts";
+import type { LocalDatabase } from "./database.ts";
+import { storageError } from "./storage-failure.ts";
+import { SYNC_SCHEMA, type SyncRows } from "./sync-rows.ts";
+
+/** The longest that a wipe takes, whatever the other tabs do. */
+const WIPE_LIMIT_MS = 10_000;
+
+/** How long a tab that hangs may hold up the deletion of a database that is empty by then. */
+const DELETION_LIMIT_MS = 3_000;
+
+const TABLES = Object.keys(SYNC_SCHEMA) as (keyof SyncRows)[];
+
+/**
+ * Deletes the database. Its rows go first and for certain: a tab that is frozen keeps it open for as long as it likes,
+ * and then the browser deletes what is an empty database as soon as it can.
+ * @throws StorageError when the rows could not be deleted.
+ */
+export async function eraseAll(db: LocalDatabase<SyncRows>, clock: Clock): Promise<void> {
+  await db.write(TABLES, async (tx) => {
+    for (const table of TABLES) await tx.deleteRange(table, {});
+  });
+  await within(db.destroy(), { clock, limitMs: DELETION_LIMIT_MS, otherwise: () => undefined });
+}
+
+/** A wipe as it was begun. @throws StorageError `timeout` when a tab that hangs holds it up; it goes on all the same. */
+export function wipeWithin(clock: Clock, wipe: Promise<void>): Promise<void> {
+  const otherwise = (): never => {
+    throw storageError("timeout");
+  };
+  return within(wipe, { clock, limitMs: WIPE_LIMIT_MS, otherwise });
+}
+
+/** What `work` gives, or at the limit what `otherwise` gives or throws; the work goes on all the same. */
+function within<T>(
+  work: Promise<T>,
+  limit: { readonly clock: Clock; readonly limitMs: number; readonly otherwise: () => T },
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const cancel = limit.clock.after(limit.limitMs, () => {
+      try {
+        resolve(limit.otherwise());
+      } catch (error) {
+        reject(error);
+      }
+    });
+    work.then(resolve, reject).finally(cancel);
+  });
+}
