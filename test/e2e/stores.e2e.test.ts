@@ -1,26 +1,27 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { storeConformance } from "../../src/testing/store-conformance.ts";
+import { enginesHere } from "../support/engines.ts";
 import { openStoreBrowser, type StoreBrowser } from "../support/store-browser.ts";
 
-let browser: StoreBrowser;
-beforeAll(async () => {
-  browser = await openStoreBrowser();
-});
-afterAll(() => browser?.close());
-
-describe("[T8] DexieStore in Chromium passes the suite that ships", () => {
-  const names = storeConformance(() => Promise.reject(new Error("the page has the stores"))).map(
-    ({ name }) => name,
-  );
-  test.each(names)("%s", async (name) => {
-    expect(await browser.run("store", name)).toBe("");
+describe.each(enginesHere())("DexieStore in $name", (engine) => {
+  let browser: StoreBrowser;
+  beforeAll(async () => {
+    browser = await openStoreBrowser(engine);
   });
-});
+  afterAll(() => browser?.close());
 
-describe("DexieStore in Chromium", () => {
-  test("[C9] what an append resolved for is there after the tab is closed and the browser restarted", async () => {
-    const page = await browser.openPage();
-    const written = await page.evaluate(async () => {
+  describe("[T8] passes the suite that ships", () => {
+    const names = storeConformance(() => Promise.reject(new Error("the page has the stores"))).map(
+      ({ name }) => name,
+    );
+    test.each(names)("%s", async (name) => {
+      expect(await browser.run("store", name)).toBe("");
+    });
+  });
+
+  test("[C9] what an append resolved for is there after SIGKILL of the browser", async () => {
+    const tab = await browser.openTab();
+    const written = await tab.run(async () => {
       const { createMessage, openStore, serializeMessage } = window.stores;
       const messages = Array.from({ length: 130 }, (_, at) =>
         createMessage({ role: "user", content: `${at} ü😀` }),
@@ -35,10 +36,9 @@ describe("DexieStore in Chromium", () => {
       });
       return JSON.stringify(messages.map(serializeMessage));
     });
-    await page.close();
-    await browser.restart();
-    const again = await browser.openPage();
-    const read = await again.evaluate(async () => {
+    await browser.kill();
+    const again = await browser.openTab();
+    const read = await again.run(async () => {
       const { openStore, serializeMessage } = window.stores;
       const snapshot = await openStore("kept").load("s", { actorId: "ann" });
       return {
@@ -51,10 +51,10 @@ describe("DexieStore in Chromium", () => {
   });
 
   test("[S13] work of two tabs on one session runs one at a time", async () => {
-    const pages = [await browser.openPage(), await browser.openPage()];
+    const tabs = [await browser.openTab(), await browser.openTab()];
     const counts = await Promise.all(
-      pages.map((page) =>
-        page.evaluate(async () => {
+      tabs.map((tab) =>
+        tab.run(async () => {
           const store = window.stores.openStore("shared");
           for (let n = 0; n < 10; n += 1) {
             await store.synchronize("s", {}, async () => {
@@ -74,7 +74,7 @@ describe("DexieStore in Chromium", () => {
       ),
     );
     expect(counts).toEqual([10, 10]);
-    const state = await pages[0]?.evaluate(
+    const state = await tabs[0]?.run(
       async () => (await window.stores.openStore("shared").load("s", {}))?.state,
     );
     expect(state).toEqual({ count: 20 });
