@@ -172,20 +172,20 @@ export class Client {
   async wipe(options: { readonly force?: boolean } = {}): Promise<{ readonly pending: number }> {
     this.#mustBeOpen();
     const { force } = readObject(options, "options");
-    // Until the database is open, nobody knows what of it is unsent.
     if (this.status.storage === "blocked" && force !== true) throw storageError("blocked");
     await this.#board.refresh();
     const { pending } = this.status;
     if (pending > 0 && force !== true) return { pending };
-    const { db, env } = this.#parts;
     this.#line.say("wipe");
-    const erased = this.#end(() => eraseAll(db, env.clock), WIPED);
-    await wipeWithin(env.clock, erased);
+    const erased = this.#end(() => eraseAll(this.#parts.db, this.#parts.env.clock), WIPED);
+    await wipeWithin(this.#parts.env.clock, erased);
     return { pending };
   }
 
   /** Ends the client in this tab. What is in the outbox stays there for the next one. */
   close(): Promise<void> {
+    // What waits for a database that another tab holds up would wait for ever.
+    if (this.status.storage === "blocked") void this.#parts.db.close();
     return this.#end(() => this.#parts.db.close());
   }
 

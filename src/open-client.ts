@@ -56,8 +56,9 @@ export async function openClient(
   const parts = { url, actorId, token: options.token, name, env, db, storage };
   const client = new Client(watchStorage === undefined ? parts : { ...parts, watchStorage });
   // A database that another tab holds up opens when that tab lets go; until then whatever is asked of it waits.
-  if (storage === "blocked") void client.begin();
-  else await client.begin();
+  const begun = client.begin();
+  if (storage !== "blocked") await begun;
+  else begun.catch(() => env.reporter.report("info", "client.never-unblocked"));
   return client;
 }
 
