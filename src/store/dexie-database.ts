@@ -176,13 +176,19 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       throw storageError("upgrade-required");
     }
     const table = this.#dexie.table<{ key: string; id: string }, string>(IDENTITY_TABLE);
-    const held = await table.get("identity");
-    if (this.#identity !== undefined && held?.id !== this.#identity) {
+    // One transaction: of tabs that open a new database at the same moment one names it.
+    const id = await this.#dexie.transaction("rw", table, async () => {
+      const held = await table.get("identity");
+      if (held !== undefined || this.#identity !== undefined) return held?.id;
+      const own = newId();
+      await table.add({ key: "identity", id: own });
+      return own;
+    });
+    if (this.#identity !== undefined && id !== this.#identity) {
       this.#lose("reset");
       throw storageError("reset");
     }
-    this.#identity = held?.id ?? newId();
-    if (held === undefined) await table.add({ key: "identity", id: this.#identity });
+    this.#identity = id;
   }
 
   #lose(reason: StorageErrorReason): void {

@@ -119,6 +119,20 @@ describe("A database in IndexedDB", () => {
     expect(lost.map(({ reason }) => reason)).toEqual(["reset"]);
   });
 
+  test("[C37, H1] tabs that open a new database at the same moment all have the same one", async () => {
+    const browser = fakeBrowser();
+    const tabs = Array.from(
+      { length: 8 },
+      () => new DexieDatabase<TestRows>(TEST_SCHEMA, { name: "fresh", ...browser }),
+    );
+    await Promise.all(
+      tabs.map((db, n) => db.write(["notes"], (tx) => tx.put("notes", { id: `${n}`, value: n }))),
+    );
+    for (const db of tabs)
+      expect(await db.read(["notes"], (tx) => tx.list("notes"))).toHaveLength(tabs.length);
+    for (const db of tabs) await db.close();
+  });
+
   test("[C54] a connection that the browser closed is opened again, and the write has one effect", async () => {
     const browser = fakeBrowser();
     const db = new DexieDatabase<TestRows>(TEST_SCHEMA, { name: "lost", ...browser });

@@ -50,6 +50,8 @@ export const desk = {
   },
   flush: (timeoutMs: number) => opened().flush({ timeoutMs }),
   reconnect: () => opened().reconnect(),
+  wipe: (force: boolean) => opened().wipe({ force }),
+  lastError: () => opened().status.lastError?.message,
 
   /** Each text is an append of its own; resolves with their ids when all are committed here. */
   async say(id: string, texts: readonly string[]): Promise<string[]> {
