@@ -1,28 +1,23 @@
 import type { Environment } from "./env/environment.ts";
 import { standaloneTabs } from "./env/tabs.ts";
-import { HoldfastError, StorageError } from "./model/errors.ts";
+import { HoldfastError } from "./model/errors.ts";
 import { checkId, newId } from "./model/ids.ts";
 import type { JsonObject } from "./model/json.ts";
 import { readObject } from "./session/session-arguments.ts";
 import { SyncedSession } from "./session/synced-session.ts";
 import type { LocalDatabase } from "./store/database.ts";
 import { eraseAll, wipeWithin } from "./store/erase.ts";
-import { fencedDatabase } from "./store/fenced-database.ts";
 import { storageError } from "./store/storage-failure.ts";
 import type { SyncRows } from "./store/sync-rows.ts";
 import { readArchive, writeArchive } from "./sync/archive.ts";
 import { Catalog } from "./sync/catalog.ts";
-import { Connection } from "./sync/connected.ts";
 import { type FlushOptions, flush } from "./sync/flush.ts";
-import { Leader } from "./sync/leader.ts";
 import type { TokenSource } from "./sync/link.ts";
 import { Rejected } from "./sync/rejected.ts";
 import { Replicas } from "./sync/replicas.ts";
 import { type ClientStatus, StatusBoard, type StorageNews, WIPED, WIPED_ELSEWHERE } from "./sync/status.ts";
 import { SyncedStore } from "./sync/synced-store.ts";
-import { TabLine } from "./sync/tab-news.ts";
-import { TabQuestions } from "./sync/tab-questions.ts";
-import { Uplink, type UplinkStatus } from "./sync/uplink.ts";
+import { TabLead } from "./sync/tab-lead.ts";
 
 /** What a client is made of, once its environment and database are there. */
 export interface ClientParts {
@@ -48,16 +43,10 @@ export class Client {
   readonly #parts: ClientParts;
   readonly #newId: () => string;
   readonly #replicas: Replicas;
-  readonly #connection: Connection;
   readonly #store: SyncedStore;
   readonly #board: StatusBoard;
-  readonly #line: TabLine;
-  readonly #questions: TabQuestions;
-  readonly #leader: Leader;
+  readonly #lead: TabLead;
   readonly #open = new Set<SyncedSession>();
-  #uplink: Uplink | undefined;
-  /** The connection that was given up is on its way out. */
-  #parting: Promise<void> | undefined;
   #ending: Promise<void> | undefined;
 
   /** Prefer `openClient`; this takes what it prepares. The database's `begin` must have been read. */
@@ -67,48 +56,39 @@ export class Client {
     this.actorId = actorId;
     this.#newId = () => newId({ nowMs: env.clock.now(), bytes: (length) => env.random.bytes(length) });
     this.#board = new StatusBoard(db, parts.storage);
-    this.#replicas = new Replicas(db, (error) => this.#failed(error));
+    this.#replicas = new Replicas(db, (error) => this.#lead.failed(error));
     const tabs = parts.storage === "memory" ? standaloneTabs() : env.tabs;
-    const own = () => this.#uplink?.requests;
-    this.#questions = new TabQuestions({ tabs, clock: env.clock, name: parts.name, newId: this.#newId, own });
-    this.#connection = new Connection(env.clock, this.#questions);
+    const { url, token, name } = parts;
+    this.#lead = new TabLead({
+      url,
+      actorId,
+      token,
+      name,
+      env,
+      tabs,
+      db,
+      replicas: this.#replicas,
+      board: this.#board,
+      newId: this.#newId,
+      wiped: () => void this.#end(() => db.close(), WIPED_ELSEWHERE),
+    });
     this.#store = new SyncedStore({
       actorId,
       db,
       replicas: this.#replicas,
-      connected: this.#connection,
+      connected: this.#lead.connection,
       now: () => this.#now(),
       newId: this.#newId,
     });
     this.sessions = new Catalog(db, this.#store, this.#newId);
     this.rejected = new Rejected(db, () => ({ opId: this.#newId(), at: this.#now() }));
-    this.#line = new TabLine(tabs, parts.name, {
-      told: (news) => {
-        if (!this.#leader.leading && this.status.storage !== "upgrade-required") this.#board.set(news);
-      },
-      asked: () => this.#tellTabs(),
-      reconnect: () => this.#uplink?.reconnect(),
-      wiped: () => void this.#end(() => db.close(), WIPED_ELSEWHERE),
-    });
-    this.#leader = new Leader({
-      name: parts.name,
-      tab: this.#newId(),
-      env: { ...env, tabs },
-      db,
-      events: {
-        onLead: (epoch) => this.#lead(epoch),
-        onLose: () => this.#follow(),
-        // What it told last may no longer be so.
-        onDoubt: (silent) => (silent ? this.#board.set({ link: "connecting" }) : this.#line.say("ask")),
-      },
-    });
     parts.watchStorage?.((news) => this.#storageChanged(news));
   }
 
   /** Reads what the status tells from. */
   async begin(): Promise<void> {
     await this.#board.begin();
-    this.#line.say("ask");
+    this.#lead.ask();
   }
 
   /** The present status; another object after each change. */
@@ -149,8 +129,7 @@ export class Client {
   /** Connects now instead of after the wait; also after the relay refused. */
   reconnect(): void {
     this.#mustBeOpen();
-    if (this.#uplink === undefined) this.#line.say("reconnect");
-    else this.#uplink.reconnect();
+    this.#lead.reconnect();
   }
 
   /** All conversations of this device as one file: log, state, metadata. */
@@ -172,13 +151,15 @@ export class Client {
   async wipe(options: { readonly force?: boolean } = {}): Promise<{ readonly pending: number }> {
     this.#mustBeOpen();
     const { force } = readObject(options, "options");
+    // Until the database is open, nobody knows what of it is unsent.
     if (this.status.storage === "blocked" && force !== true) throw storageError("blocked");
     await this.#board.refresh();
     const { pending } = this.status;
     if (pending > 0 && force !== true) return { pending };
-    this.#line.say("wipe");
-    const erased = this.#end(() => eraseAll(this.#parts.db, this.#parts.env.clock), WIPED);
-    await wipeWithin(this.#parts.env.clock, erased);
+    const { db, env } = this.#parts;
+    this.#lead.tellWipe();
+    const erased = this.#end(() => eraseAll(db, env.clock), WIPED);
+    await wipeWithin(env.clock, erased);
     return { pending };
   }
 
@@ -192,21 +173,15 @@ export class Client {
   #end(last: () => Promise<void>, ended: Partial<ClientStatus> = {}): Promise<void> {
     this.#ending ??= (async () => {
       // Nobody waits for the relay any more; what was being written is.
-      this.#connection.close();
+      this.#lead.connection.close();
       await Promise.allSettled([...this.#open].map((session) => session.close()));
       // A step that fails (a listener of a document may throw) keeps none of the others from being taken.
-      const steps = [
-        () => this.#leader.close(),
-        () => this.#parting,
-        () => this.#replicas.close(),
-        () => this.#line.close(),
-        () => this.#questions.close(),
-      ];
+      const steps = [() => this.#lead.leave(), () => this.#replicas.close(), () => this.#lead.close()];
       for (const step of steps) {
         try {
           await step();
         } catch (error) {
-          this.#failed(error);
+          this.#lead.failed(error);
         }
       }
       let told: Partial<ClientStatus> = {};
@@ -220,74 +195,10 @@ export class Client {
     return this.#ending;
   }
 
-  #lead(epoch: number): void {
-    const { url, actorId, token, env } = this.#parts;
-    const db = fencedDatabase(this.#parts.db, epoch, () => this.#leader.fenced(epoch));
-    this.#board.set({ leader: true });
-    this.#uplink = new Uplink({
-      url,
-      actorId,
-      device: this.#newId(),
-      token,
-      env,
-      db,
-      replicas: this.#replicas,
-      newId: this.#newId,
-      changed: (status) => this.#linkChanged(status),
-      synced: () => {
-        this.#board.set({ lastSyncedAt: this.#now() });
-        this.#tellTabs();
-      },
-      stateRefused: (session, code) =>
-        this.#failed(
-          new HoldfastError(`The relay refused the state of session ${session}: ${code}`, {
-            code: "rejected",
-          }),
-        ),
-      failed: (error) => this.#failed(error),
-    });
-  }
-
-  #follow(): void {
-    const uplink = this.#uplink;
-    this.#uplink = undefined;
-    this.#connection.follow();
-    this.#board.set({ leader: false });
-    this.#parting = uplink?.close();
-  }
-
   #storageChanged(news: StorageNews): void {
     this.#board.set(news);
     // This tab can only be loaded again: the lock goes to one that can use the database.
-    if (news.storage === "upgrade-required") void this.#leader.close();
-  }
-
-  #linkChanged({ link, fresh, lastError }: UplinkStatus): void {
-    this.#connection.tell({
-      link,
-      fresh,
-      troubled: lastError !== undefined,
-      requests: this.#uplink?.requests,
-    });
-    this.#board.set({ link, lastError });
-    this.#tellTabs();
-  }
-
-  #tellTabs(): void {
-    if (!this.#leader.leading) return;
-    const { link, lastSyncedAt, lastError } = this.status;
-    this.#line.tell({ link, lastSyncedAt, lastError });
-  }
-
-  #failed(error: unknown): void {
-    this.#parts.env.reporter.report("error", "client.failed", {
-      error: error instanceof Error ? error.message : String(error),
-    });
-    const told =
-      error instanceof HoldfastError
-        ? error
-        : new StorageError("The local database failed", { reason: "failed", cause: error });
-    this.#board.set({ lastError: told });
+    if (news.storage === "upgrade-required") void this.#lead.leave();
   }
 
   #now(): string {

@@ -48,10 +48,13 @@ async function readEpoch(tx: Reader<SyncRows>): Promise<number> {
   return typeof held === "number" ? held : 0;
 }
 
-/** Takes the next epoch: whoever had the one before is fenced off. */
-export function nextEpoch(db: LocalDatabase<SyncRows>): Promise<number> {
+/**
+ * Takes the next epoch: whoever had the one before is fenced off. It is later than `latest` too, which a database that
+ * was emptied meanwhile has forgotten.
+ */
+export function nextEpoch(db: LocalDatabase<SyncRows>, latest: number): Promise<number> {
   return db.write(["meta"], async (tx) => {
-    const epoch = (await readEpoch(tx)) + 1;
+    const epoch = Math.max(await readEpoch(tx), latest) + 1;
     await tx.put("meta", { key: "epoch", value: epoch });
     return epoch;
   });

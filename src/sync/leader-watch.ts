@@ -19,6 +19,8 @@ export interface LeaderWatchOptions {
   readonly epoch: () => number | undefined;
   /** The leader does not answer, before `silent` is told; or it does after all. */
   readonly doubted: (silent: boolean) => void;
+  /** A tab of a later epoch than this one's has spoken. */
+  readonly outranked: () => void;
 }
 
 type Said = { readonly say: "ask" } | { readonly say: "leads"; readonly epoch: number };
@@ -31,10 +33,9 @@ export class LeaderWatch {
   readonly #options: LeaderWatchOptions;
   readonly #channel: TabChannel;
   #stop = (): void => {};
-  #silent: ((epoch: number | undefined) => void) | undefined;
+  #silent: (() => void) | undefined;
   #heard = false;
-  /** The last epoch that was told. */
-  #epoch: number | undefined;
+  #latest = 0;
   #doubting = false;
 
   constructor(options: LeaderWatchOptions) {
@@ -42,8 +43,18 @@ export class LeaderWatch {
     this.#channel = options.env.tabs.channel(`${options.name}/leader`, (data) => this.#hear(data as Said));
   }
 
-  /** Watches until `stop` or until the leader, of the epoch that was heard of last, is silent, which ends the watch. */
-  start(silent: (epoch: number | undefined) => void): void {
+  /** The latest epoch that this tab has heard of; 0 before the first. */
+  get latest(): number {
+    return this.#latest;
+  }
+
+  /** An epoch that was read in the database. */
+  learn(epoch: number): void {
+    this.#latest = Math.max(this.#latest, epoch);
+  }
+
+  /** Watches until `stop` or until the leader, of the latest epoch, is silent, which ends the watch. */
+  start(silent: () => void): void {
     this.stop();
     this.#silent = silent;
     this.#askLater();
@@ -57,6 +68,7 @@ export class LeaderWatch {
 
   /** Tells the others who leads now. */
   announce(epoch: number): void {
+    this.learn(epoch);
     this.#channel.post({ say: "leads", epoch } satisfies Said);
   }
 
@@ -66,14 +78,17 @@ export class LeaderWatch {
   }
 
   #hear(said: Said): void {
-    if (said.say === "leads") {
-      this.#heard = true;
-      this.#epoch = said.epoch;
-      this.#doubt(false);
-    } else {
-      const epoch = this.#options.epoch();
-      if (epoch !== undefined) this.announce(epoch);
+    const own = this.#options.epoch();
+    if (said.say === "ask") {
+      if (own !== undefined) this.announce(own);
+      return;
     }
+    // One who does not know yet that its epoch is over proves nothing.
+    if (said.epoch < this.#latest) return;
+    this.learn(said.epoch);
+    this.#heard = true;
+    this.#doubt(false);
+    if (own !== undefined && own < said.epoch) this.#options.outranked();
   }
 
   #askLater(): void {
@@ -103,7 +118,7 @@ export class LeaderWatch {
     }
     const silent = this.#silent;
     this.stop();
-    silent?.(this.#epoch);
+    silent?.();
   }
 
   #doubt(silent: boolean): void {

@@ -57,7 +57,12 @@ export class Leader {
       name,
       env,
       epoch: () => this.#epoch,
-      doubted: (silent) => events.onDoubt?.(silent),
+      doubted: (silent) => {
+        // Whom it doubts it may never have heard.
+        if (silent) void heldEpoch(options.db).then((epoch) => this.#watch.learn(epoch), unread);
+        events.onDoubt?.(silent);
+      },
+      outranked: () => this.#stepDown(),
     });
     this.#leavePage = env.page.watch((signal) => this.#pageTold(signal));
     this.#done = this.#run();
@@ -70,6 +75,11 @@ export class Leader {
   /** The number of this tab's lead; undefined while it follows. */
   get epoch(): number | undefined {
     return this.#epoch;
+  }
+
+  /** The latest lead that this tab has heard of, its own or another's. */
+  get latestEpoch(): number {
+    return this.#watch.latest;
   }
 
   /** Another has a later epoch: this one is over. Queues again. */
@@ -119,10 +129,8 @@ export class Leader {
       await holdLease({ db, clock: env.clock, tab, signal: leaving.signal }, lead, () => this.#stepDown());
       return;
     }
-    let doubted: number | undefined;
-    this.#watch.start((epoch) => {
+    this.#watch.start(() => {
       silent = true;
-      doubted = epoch;
       leaving.abort();
     });
     try {
@@ -132,16 +140,19 @@ export class Leader {
     } finally {
       this.#watch.stop();
     }
-    if (silent && !this.#closing.signal.aborted) await this.#steal(doubted);
+    if (silent && !this.#closing.signal.aborted) await this.#steal();
   }
 
   /** Takes the lock from a leader that is silent; of several that would, one does. */
-  async #steal(told: number | undefined): Promise<void> {
+  async #steal(): Promise<void> {
     const { name, env, db } = this.#options;
-    const doubted = told ?? (await heldEpoch(db));
+    const doubted = this.#watch.latest;
     let held: Promise<void> | undefined;
     await env.tabs.lock(`${name}/steal`, async () => {
-      if ((await heldEpoch(db)) !== doubted) return;
+      const standing = await heldEpoch(db);
+      this.#watch.learn(standing);
+      // Another leads whom this tab has not heard of yet: that one must be found silent first.
+      if (standing > doubted || this.#closing.signal.aborted || this.#asleep) return;
       env.reporter.report("info", "leader.silent", { epoch: doubted });
       await new Promise<void>((begun) => {
         held = env.tabs.lock(name, () => this.#lead(begun), { steal: true });
@@ -155,7 +166,7 @@ export class Leader {
     this.#watch.stop();
     this.#turn += 1;
     const turn = this.#turn;
-    const epoch = await nextEpoch(this.#options.db).finally(begun);
+    const epoch = await nextEpoch(this.#options.db, this.#watch.latest).finally(begun);
     if (this.#turn !== turn || this.#closing.signal.aborted || this.#asleep) return;
     const stepped = new Promise<void>((resolve) => {
       this.#step = resolve;
@@ -203,6 +214,9 @@ export class Leader {
     });
   }
 }
+
+/** What is read again, and told, before anything is taken. */
+function unread(): void {}
 
 function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === "AbortError";

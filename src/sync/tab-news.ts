@@ -1,6 +1,7 @@
 import type { TabChannel, Tabs } from "../env/tabs.ts";
-import { HoldfastError } from "../model/errors.ts";
+import type { HoldfastError } from "../model/errors.ts";
 import type { LinkStatus } from "./connection-state.ts";
+import { readError, type ToldError, writeError } from "./told-error.ts";
 
 /** What the leading tab tells the others of its connection. */
 export interface TabNews {
@@ -10,8 +11,10 @@ export interface TabNews {
 }
 
 export interface TabNewsEvents {
-  /** The leader's news: this tab follows. */
-  told(news: TabNews): void;
+  /** The news of the tab that led under this epoch: it may not know yet that it no longer does. */
+  told(news: TabNews, epoch: number): void;
+  /** Something failed in another tab. */
+  failed(error: HoldfastError): void;
   /** Somebody wants to know; the leader answers. */
   asked(): void;
   reconnect(): void;
@@ -22,10 +25,12 @@ export interface TabNewsEvents {
 type Said =
   | {
       readonly say: "news";
+      readonly epoch: number;
       readonly link: LinkStatus;
       readonly at: string | undefined;
-      readonly error: string | undefined;
+      readonly error: ToldError | undefined;
     }
+  | { readonly say: "failed"; readonly error: ToldError }
   | { readonly say: "ask" | "reconnect" | "wipe" };
 
 /** The tabs of one actor telling each other what is in no database. */
@@ -36,27 +41,38 @@ export class TabLine {
     this.#channel = tabs.channel(`${name}/tabs`, (data) => hear(data as Said, events));
   }
 
-  tell({ link, lastSyncedAt, lastError }: TabNews): void {
-    this.#channel.post({ say: "news", link, at: lastSyncedAt, error: lastError?.message } satisfies Said);
+  tell({ link, lastSyncedAt, lastError }: TabNews, epoch: number): void {
+    const error = lastError && writeError(lastError);
+    this.#say({ say: "news", epoch, link, at: lastSyncedAt, error });
+  }
+
+  tellFailed(error: HoldfastError): void {
+    this.#say({ say: "failed", error: writeError(error) });
   }
 
   say(what: "ask" | "reconnect" | "wipe"): void {
-    this.#channel.post({ say: what } satisfies Said);
+    this.#say({ say: what });
   }
 
   close(): void {
     this.#channel.close();
+  }
+
+  #say(said: Said): void {
+    this.#channel.post(said);
   }
 }
 
 function hear(said: Said, events: TabNewsEvents): void {
   switch (said.say) {
     case "news": {
-      const lastError =
-        said.error === undefined ? undefined : new HoldfastError(said.error, { code: "connection" });
-      events.told({ link: said.link, lastSyncedAt: said.at, lastError });
+      const { epoch, link, at, error } = said;
+      events.told({ link, lastSyncedAt: at, lastError: error && readError(error) }, epoch);
       break;
     }
+    case "failed":
+      events.failed(readError(said.error));
+      break;
     case "ask":
       events.asked();
       break;

@@ -89,16 +89,17 @@ export class Uplink {
     this.#link.reconnect();
   }
 
-  /** Nothing is told from here on. */
+  /** Nothing is told or sent from here on: the socket is closed when this returns. Resolves when nothing is written any more. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#leave();
     for (const stop of this.#stops) stop();
+    this.#link.close();
+    const ended = this.#engine.close();
     await this.#state.close();
     this.#channels.close();
     this.requests.close();
-    await this.#engine.close();
-    this.#link.close();
+    await ended;
   }
 
   #tell(): void {

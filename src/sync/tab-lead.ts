@@ -1,0 +1,188 @@
+import type { Environment } from "../env/environment.ts";
+import type { Tabs } from "../env/tabs.ts";
+import { HoldfastError, StorageError } from "../model/errors.ts";
+import type { LocalDatabase } from "../store/database.ts";
+import { FencedError, fencedDatabase } from "../store/fenced-database.ts";
+import type { SyncRows } from "../store/sync-rows.ts";
+import { Connection } from "./connected.ts";
+import { Leader } from "./leader.ts";
+import type { TokenSource } from "./link.ts";
+import type { Replicas } from "./replicas.ts";
+import type { StatusBoard } from "./status.ts";
+import { TabLine } from "./tab-news.ts";
+import { TabQuestions } from "./tab-questions.ts";
+import { Uplink, type UplinkStatus } from "./uplink.ts";
+
+export interface TabLeadOptions {
+  readonly url: string;
+  readonly actorId: string;
+  readonly token: TokenSource;
+  /** Names the database among the tabs. */
+  readonly name: string;
+  readonly env: Environment;
+  readonly tabs: Tabs;
+  readonly db: LocalDatabase<SyncRows>;
+  readonly replicas: Replicas;
+  readonly board: StatusBoard;
+  readonly newId: () => string;
+  /** Another tab is about to delete the database. */
+  readonly wiped: () => void;
+}
+
+/** This tab among the others: leads and then connects for all, or follows; and tells the same status either way. */
+export class TabLead {
+  /** What the connection is to this tab's sessions, whichever tab holds it. */
+  readonly connection: Connection;
+  readonly #options: TabLeadOptions;
+  readonly #line: TabLine;
+  readonly #questions: TabQuestions;
+  readonly #leader: Leader;
+  readonly #leavePage: () => void;
+  #uplink: Uplink | undefined;
+  /** The connections that were given up are gone: only then a new one may use what they used. */
+  #parted: Promise<void> = Promise.resolve();
+
+  constructor(options: TabLeadOptions) {
+    const { env, tabs, name, db, newId, board } = options;
+    this.#options = options;
+    const own = () => this.#uplink?.requests;
+    this.#questions = new TabQuestions({ tabs, clock: env.clock, name, newId, own });
+    this.connection = new Connection(env.clock, this.#questions);
+    this.#line = new TabLine(tabs, name, {
+      told: (news, epoch) => {
+        const heeds = !this.#leader.leading && epoch >= this.#leader.latestEpoch;
+        if (heeds && board.status.storage !== "upgrade-required") board.set(news);
+      },
+      failed: (lastError) => board.set({ lastError }),
+      asked: () => this.#tellTabs(),
+      reconnect: () => this.#uplink?.reconnect(),
+      wiped: options.wiped,
+    });
+    this.#leader = new Leader({
+      name,
+      tab: newId(),
+      env: { ...env, tabs },
+      db,
+      events: {
+        onLead: (epoch) => this.#lead(epoch),
+        onLose: () => this.#follow(),
+        // What it told last may no longer be so.
+        onDoubt: (silent) => (silent ? board.set({ link: "connecting" }) : this.ask()),
+      },
+    });
+    this.#leavePage = env.page.watch((signal) => {
+      // While it slept it heard nothing.
+      if (signal === "visible" || signal === "resume" || signal === "pageshow") this.ask();
+    });
+  }
+
+  /** Asks the leading tab what it has to tell; it leads itself, or nobody does, when no answer comes. */
+  ask(): void {
+    if (!this.#leader.leading) this.#line.say("ask");
+  }
+
+  reconnect(): void {
+    if (this.#uplink === undefined) this.#line.say("reconnect");
+    else this.#uplink.reconnect();
+  }
+
+  tellWipe(): void {
+    this.#line.say("wipe");
+  }
+
+  /** Something failed here: all tabs say so. */
+  failed(error: unknown): void {
+    // The leader has been told already, and steps down.
+    if (error instanceof FencedError) return;
+    const { env, board } = this.#options;
+    env.reporter.report("error", "client.failed", {
+      error: error instanceof Error ? error.message : String(error),
+    });
+    const lastError =
+      error instanceof HoldfastError
+        ? error
+        : new StorageError("The local database failed", { reason: "failed", cause: error });
+    board.set({ lastError });
+    this.#line.tellFailed(lastError);
+  }
+
+  /** Neither leads nor follows from here on. Resolves when another tab may lead and nothing is written any more. */
+  async leave(): Promise<void> {
+    this.#leavePage();
+    await this.#leader.close();
+    await this.#parted;
+  }
+
+  close(): void {
+    this.#line.close();
+    this.#questions.close();
+  }
+
+  #lead(epoch: number): void {
+    const { board } = this.#options;
+    board.set({ leader: true, link: "connecting" });
+    this.#tellTabs();
+    void this.#parted.then(() => {
+      if (this.#leader.epoch === epoch) this.#connect(epoch);
+    });
+  }
+
+  #connect(epoch: number): void {
+    const { url, actorId, token, env, replicas, newId, board } = this.#options;
+    const failed = (error: unknown): void => this.failed(error);
+    this.#uplink = new Uplink({
+      url,
+      actorId,
+      device: newId(),
+      token,
+      env,
+      db: fencedDatabase(this.#options.db, epoch, () => this.#leader.fenced(epoch)),
+      replicas,
+      newId,
+      changed: (status) => this.#linkChanged(status),
+      synced: () => {
+        board.set({ lastSyncedAt: new Date(env.clock.now()).toISOString() });
+        this.#tellTabs();
+      },
+      stateRefused: (session, code) =>
+        failed(
+          new HoldfastError(`The relay refused the state of session ${session}: ${code}`, {
+            code: "rejected",
+          }),
+        ),
+      failed,
+    });
+  }
+
+  #follow(): void {
+    const uplink = this.#uplink;
+    this.#uplink = undefined;
+    this.connection.follow();
+    // Whoever leads next says what is so.
+    this.#options.board.set({ leader: false, link: "connecting" });
+    this.ask();
+    // Its socket is closed when this returns: a page that is about to freeze does nothing later.
+    const parting = uplink?.close();
+    this.#parted = Promise.allSettled([this.#parted, parting]).then(([, ended]) => {
+      if (ended.status === "rejected") this.failed(ended.reason);
+    });
+  }
+
+  #linkChanged({ link, fresh, lastError }: UplinkStatus): void {
+    this.connection.tell({
+      link,
+      fresh,
+      troubled: lastError !== undefined,
+      requests: this.#uplink?.requests,
+    });
+    this.#options.board.set({ link, lastError });
+    this.#tellTabs();
+  }
+
+  #tellTabs(): void {
+    const { epoch } = this.#leader;
+    if (epoch === undefined) return;
+    const { link, lastSyncedAt, lastError } = this.#options.board.status;
+    this.#line.tell({ link, lastSyncedAt, lastError }, epoch);
+  }
+}
