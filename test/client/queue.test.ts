@@ -113,12 +113,13 @@ describe("the queue of one client", () => {
     const looks: Promise<boolean>[] = [];
     a.cable.delayMs = 100;
     await world.during(a.session.append({ messages: [message] }));
-    a.database.watch(() => {
+    const stop = a.database.watch(() => {
       looks.push(
         a.session.load().then((snapshot) => snapshot?.messages.some(({ id }) => id === message.id) === true),
       );
     });
     await world.settle();
+    stop();
     expect(looks.length).toBeGreaterThan(0);
     expect(await Promise.all(looks)).not.toContain(false);
     await world.during(world.close());

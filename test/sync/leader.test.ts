@@ -184,6 +184,70 @@ describe("the leader", () => {
     expect(log).toHaveLength(3);
   });
 
+  test("[C38] a leader that fell silent before anybody heard of it is replaced as well", async () => {
+    const { clock, tabs, log, open, db } = profile();
+    const first = tabs.open();
+    open("a", { tabs: first });
+    open("b");
+    await clock.advance(0);
+    await db.write(["meta"], (tx) => tx.put("meta", { key: "epoch", value: 7 }));
+    first.freeze();
+    await clock.advance(ASK_MS + ANSWER_MS + PATIENCE_MS);
+    expect(log).toEqual(["a leads 1", "b leads 8"]);
+  });
+
+  test("[C38] a follower opened while the leader is silent takes over within one round", async () => {
+    const { clock, tabs, log, open } = profile();
+    const first = tabs.open();
+    open("a", { tabs: first });
+    await clock.advance(0);
+    first.freeze();
+    open("b");
+    await clock.advance(ASK_MS + ANSWER_MS + PATIENCE_MS);
+    expect(log).toEqual(["a leads 1", "b leads 2"]);
+  });
+
+  test("[C38] a leader steps down at the first word of a later one", async () => {
+    const { clock, tabs, log, open } = profile();
+    const a = open("a");
+    open("b");
+    const other = tabs.open().channel("holdfast/leader", () => {});
+    await clock.advance(0);
+    other.post({ say: "leads", epoch: 2 });
+    await clock.advance(0);
+    expect(log).toEqual(["a leads 1", "a loses", expect.stringMatching(/^b leads/)]);
+    expect(a.leader.leading).toBe(false);
+  });
+
+  test("[C38] the word of a leader whose epoch is over does not keep a silent one in its place", async () => {
+    const { clock, tabs, log, open } = profile();
+    const [first, second] = [tabs.open(), tabs.open()];
+    open("a", { tabs: first });
+    open("b", { tabs: second });
+    const c = open("c");
+    await clock.advance(0);
+    first.kill();
+    await clock.advance(0);
+    expect([log.at(-1), c.leader.latestEpoch]).toEqual(["b leads 2", 2]);
+    const believer = tabs.open().channel("holdfast/leader", (said) => {
+      if ((said as { say: string }).say === "ask") believer.post({ say: "leads", epoch: 1 });
+    });
+    second.freeze();
+    await clock.advance(2 * ASK_MS + ANSWER_MS + PATIENCE_MS);
+    expect(log.at(-1)).toBe("c leads 3");
+  });
+
+  test("[C7, C38] after the database was emptied epochs go on from what the tabs have heard", async () => {
+    const { clock, log, open, db } = profile();
+    const a = open("a");
+    open("b");
+    await clock.advance(0);
+    await db.write(["meta"], (tx) => tx.delete("meta", ["epoch"]));
+    await a.leader.close();
+    await clock.advance(1_000);
+    expect(log).toEqual(["a leads 1", "a loses", "b leads 2"]);
+  });
+
   test("[C35, C38] a tab that slept itself, or is not seen, takes nothing away", async () => {
     const { clock, tabs, log, open } = profile();
     const first = tabs.open();
