@@ -31,6 +31,8 @@ export class ViewCache {
   readonly #held = new Map<string, Held>();
   /** Messages of ops by id: they stay the same objects when they become confirmed. */
   readonly #noted = new Map<string, Message>();
+  /** By the stored message itself, which never changes: ops are looked at again with every write behind them. */
+  readonly #parsed = new WeakMap<JsonObject, Message>();
 
   /** Remembers a message that was just written, so that reading it back gives the same object. */
   note(message: Message): void {
@@ -101,17 +103,26 @@ export class ViewCache {
     return held.messages[end - 1]?.id === stored ? held : undefined;
   }
 
+  #notedAs(json: JsonObject): Message | undefined {
+    const noted = typeof json.id === "string" ? this.#noted.get(json.id) : undefined;
+    return noted !== undefined && jsonEquals(serializeMessage(noted), json) ? noted : undefined;
+  }
+
   #parse(stored: readonly (JsonObject | undefined)[], from: number): StoredLog {
     const messages: Message[] = [];
     const damaged: Damage[] = [];
     for (const [offset, json] of stored.entries()) {
-      const noted = typeof json?.id === "string" ? this.#noted.get(json.id) : undefined;
-      if (noted !== undefined && jsonEquals(serializeMessage(noted), json)) messages.push(noted);
+      const before = damaged.length;
+      const known = json === undefined ? undefined : (this.#parsed.get(json) ?? this.#notedAs(json));
+      if (known !== undefined) messages.push(known);
       else {
         const read = parseLog([json], from + offset);
         for (const message of read.messages) messages.push(message);
         damaged.push(...read.damaged);
       }
+      const last = messages.at(-1);
+      const sound = damaged.length === before;
+      if (json !== undefined && last !== undefined && sound) this.#parsed.set(json, last);
     }
     return { messages, damaged };
   }
