@@ -12,6 +12,7 @@ import type { SyncRows } from "./store/sync-rows.ts";
 import { readArchive, writeArchive } from "./sync/archive.ts";
 import { Catalog } from "./sync/catalog.ts";
 import { type FlushOptions, flush } from "./sync/flush.ts";
+import { askToKeep } from "./sync/keep.ts";
 import type { TokenSource } from "./sync/link.ts";
 import { Rejected } from "./sync/rejected.ts";
 import { Replicas } from "./sync/replicas.ts";
@@ -47,6 +48,7 @@ export class Client {
   readonly #board: StatusBoard;
   readonly #lead: TabLead;
   readonly #open = new Set<SyncedSession>();
+  #stopAsking = (): void => {};
   #ending: Promise<void> | undefined;
 
   /** Prefer `openClient`; this takes what it prepares. The database's `begin` must have been read. */
@@ -89,6 +91,9 @@ export class Client {
   async begin(): Promise<void> {
     await this.#board.begin();
     this.#lead.ask();
+    const { db, env } = this.#parts;
+    if (this.status.storage === "memory") return;
+    this.#stopAsking = askToKeep(db, env.persistence, (storage) => this.#board.set({ storage }));
   }
 
   /** The present status; another object after each change. */
@@ -172,6 +177,7 @@ export class Client {
 
   #end(last: () => Promise<void>, ended: Partial<ClientStatus> = {}): Promise<void> {
     this.#ending ??= (async () => {
+      this.#stopAsking();
       // Nobody waits for the relay any more; what was being written is.
       this.#lead.connection.close();
       await Promise.allSettled([...this.#open].map((session) => session.close()));
@@ -198,7 +204,9 @@ export class Client {
   #storageChanged(news: StorageNews): void {
     this.#board.set(news);
     // This tab can only be loaded again: the lock goes to one that can use the database.
-    if (news.storage === "upgrade-required") void this.#lead.leave();
+    if (news.storage !== "upgrade-required" && news.storage !== "reset") return;
+    this.#stopAsking();
+    void this.#lead.leave();
   }
 
   #now(): string {

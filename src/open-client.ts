@@ -6,7 +6,8 @@ import { InvalidInputError, StorageError } from "./model/errors.ts";
 import { checkId } from "./model/ids.ts";
 import { readObject } from "./session/session-arguments.ts";
 import type { LocalDatabase } from "./store/database.ts";
-import { DexieDatabase, type DexieDatabaseOptions } from "./store/dexie-database.ts";
+import { DexieDatabase } from "./store/dexie-database.ts";
+import type { DexieDatabaseOptions } from "./store/dexie-options.ts";
 import { MemoryDatabase } from "./store/memory-database.ts";
 import { openSchema } from "./store/migrations.ts";
 import { SYNC_SCHEMA, SYNC_SCHEMA_VERSION, type SyncRows } from "./store/sync-rows.ts";
@@ -107,6 +108,7 @@ async function openStored(
     name,
     version: SYNC_SCHEMA_VERSION,
     tabs: env.tabs,
+    clock: env.clock,
     blocked,
     lost: (error) => tell(lostBy(error)),
     ...indexedDB,

@@ -3,6 +3,7 @@ import { HoldfastError } from "../model/errors.ts";
 import type { Clock } from "./clock.ts";
 import type { Environment } from "./environment.ts";
 import type { Page, PageSignal } from "./page.ts";
+import type { Persistence } from "./persistence.ts";
 import type { Random } from "./random.ts";
 import { type Reporter, silentReporter } from "./reporter.ts";
 import type { Sockets, WebSocketClass } from "./socket.ts";
@@ -33,6 +34,7 @@ export function browserEnvironment(options: BrowserEnvironmentOptions = {}): Env
     sockets: webSockets(Socket),
     tabs: browserTabs(),
     page: browserPage(),
+    persistence: browserPersistence(),
     reporter: options.reporter ?? silentReporter,
   };
 }
@@ -166,6 +168,13 @@ export function browserTabs(): Tabs {
       };
     },
   };
+}
+
+function browserPersistence(): Persistence | undefined {
+  const storage = (globalThis.navigator as { storage?: Partial<StorageManager> } | undefined)?.storage;
+  if (typeof storage?.persist !== "function" || typeof storage.persisted !== "function") return undefined;
+  const { persist, persisted } = storage;
+  return { persist: () => persist.call(storage), persisted: () => persisted.call(storage) };
 }
 
 function browserPage(): Page {

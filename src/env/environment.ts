@@ -1,5 +1,6 @@
 import type { Clock } from "./clock.ts";
 import type { Page } from "./page.ts";
+import type { Persistence } from "./persistence.ts";
 import type { Random } from "./random.ts";
 import type { Reporter } from "./reporter.ts";
 import type { Sockets } from "./socket.ts";
@@ -13,4 +14,5 @@ export interface Environment {
   readonly tabs: Tabs;
   readonly page: Page;
   readonly reporter: Reporter;
+  readonly persistence?: Persistence | undefined;
 }

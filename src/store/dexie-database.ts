@@ -1,30 +1,29 @@
-import { Dexie, type DexieOptions, type Transaction } from "dexie";
-import type { TabChannel, Tabs } from "../env/tabs.ts";
-import type { StorageError, StorageErrorReason } from "../model/errors.ts";
+import { Dexie, type Transaction } from "dexie";
+import type { TabChannel } from "../env/tabs.ts";
+import type { StorageErrorReason } from "../model/errors.ts";
 import { newId } from "../model/ids.ts";
+import { CircuitBreaker } from "./circuit-breaker.ts";
+import { CommitMarks, isMarked, type Mark, putMark } from "./commit-mark.ts";
 import type { Change, LocalDatabase, Reader, Schema, Writer } from "./database.ts";
+import { type DexieDatabaseOptions, dexieOptions } from "./dexie-options.ts";
 import { DexieTransaction, dexieStores } from "./dexie-transaction.ts";
 import { tellAll } from "./listeners.ts";
-import { storageError, translateFailure } from "./storage-failure.ts";
+import { isPassing, isTimeout, storageError, translateFailure } from "./storage-failure.ts";
+import { readChange } from "./tab-change.ts";
+import { withinTime } from "./time-limit.ts";
 
-export interface DexieDatabaseOptions {
-  /** The database's name among those of this origin. */
-  readonly name: string;
-  /** The schema's version, from 1. A database that a higher one has opened is refused. */
-  readonly version?: number | undefined;
-  /** Tells commits to the other tabs, and theirs to this one. Without it a database hears only of its own. */
-  readonly tabs?: Pick<Tabs, "channel"> | undefined;
-  /** IndexedDB, where it is not the platform's own. */
-  readonly indexedDB?: IDBFactory | undefined;
-  readonly IDBKeyRange?: typeof IDBKeyRange | undefined;
-  /** Told once when the database ends otherwise than by its own `close` or `destroy`. */
-  readonly lost?: ((error: StorageError) => void) | undefined;
-  /** Told when opening has to wait for a tab that holds an older version open. */
-  readonly blocked?: (() => void) | undefined;
-}
-
-/** Where each database notes which life of it this is: one deleted and made anew behind our back is another. */
+/**
+ * Where each database notes which life of it this is (one deleted and made anew behind our back is another), and in each
+ * transaction that writes, as its last step, which one it was: so that one whose end was not told is known to have happened.
+ */
 const IDENTITY_TABLE = "holdfast";
+
+/** How often it is looked up whether a transaction was committed, when the looking fails too. */
+const LOOKUPS = 3;
+
+/** How long opening may take, in milliseconds, and a transaction. */
+export const OPEN_LIMIT_MS = 8_000;
+export const TRANSACTION_LIMIT_MS = 30_000;
 
 /**
  * A {@link LocalDatabase} in IndexedDB. Opens at the first use; errors of the browser's storage come as
@@ -37,6 +36,10 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
   readonly #channel: TabChannel | undefined;
   readonly #listeners = new Set<(change: Change) => void>();
   readonly #running = new Set<Promise<unknown>>();
+  readonly #breaker: CircuitBreaker;
+  readonly #marks = new CommitMarks();
+  /** How often the connection was opened anew. */
+  #life = 0;
   #opened: Promise<unknown> | undefined;
   /** Opening waits for another tab to close. */
   #waiting = false;
@@ -46,6 +49,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
   constructor(schema: Schema<Rows>, options: DexieDatabaseOptions) {
     this.#schema = schema;
     this.#options = options;
+    this.#breaker = new CircuitBreaker(options.clock);
     this.#dexie = new Dexie(options.name, dexieOptions(options));
     this.#dexie.version(options.version ?? 1).stores({ ...dexieStores(schema), [IDENTITY_TABLE]: "key" });
     this.#dexie.on("ready", () => this.#recognise(), true);
@@ -69,7 +73,12 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     if (this.#ended !== undefined) throw storageError(this.#ended);
     this.#opened ??= Promise.resolve(this.#dexie.open());
     try {
-      await this.#opened;
+      const opened = this.#opened;
+      await withinTime(this.#options.clock, OPEN_LIMIT_MS, opened, () => {
+        // What waits for another tab was told so, and goes on waiting.
+        if (this.#waiting) return opened;
+        throw storageError("timeout");
+      });
     } catch (error) {
       this.#opened = undefined;
       throw this.#translate(error);
@@ -124,12 +133,19 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     work: (tx: Writer<Rows>) => Promise<R>,
   ): Promise<R> {
     let change: Change | undefined;
-    const result = await this.#run("rw!", tables, async (transaction) => {
-      const writer = this.#over(transaction);
-      const done = await work(writer);
-      change = writer.change;
-      return done;
-    });
+    const mark = this.#marks.next();
+    const result = await this.#run(
+      "rw!",
+      [...tables, IDENTITY_TABLE],
+      async (transaction) => {
+        const writer = this.#over(transaction);
+        const done = await work(writer);
+        change = writer.change;
+        if (change !== undefined) await putMark(transaction.table(IDENTITY_TABLE), mark);
+        return done;
+      },
+      mark,
+    );
     if (change !== undefined) {
       this.#tell(change);
       this.#channel?.post({ tables: [...change.tables], sessions: [...change.sessions] });
@@ -141,19 +157,87 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     mode: "r!" | "rw!",
     tables: readonly string[],
     work: (transaction: Transaction) => Promise<R>,
+    mark?: Mark,
   ): Promise<R> {
-    // Every call passes here in its turn, so that none overtakes those that waited for the opening.
-    await this.open();
-    try {
-      return await this.#dexie.transaction(mode, [...tables], async (transaction) => {
-        const result = await work(transaction);
-        // Said, so that a tab frozen right now holds up no other: left alone, the commit waits for this tab.
-        if (mode === "rw!") transaction.idbtrans.commit?.();
+    this.#breaker.check();
+    let reached: { readonly result: R } | undefined;
+    const noting = async (transaction: Transaction): Promise<R> => {
+      const result = await work(transaction);
+      reached = { result };
+      return result;
+    };
+    for (let again = false; ; again = true) {
+      // Every call passes here in its turn, so that none overtakes those that waited for the opening.
+      await this.open();
+      const life = this.#life;
+      try {
+        const result = await this.#transact(mode, tables, noting);
+        this.#breaker.succeeded();
         return result;
-      });
-    } catch (error) {
-      throw this.#translate(error);
+      } catch (error) {
+        const failed = this.#translate(error);
+        if (this.#ended !== undefined || !isPassing(error)) throw failed;
+        if (isTimeout(error)) {
+          // Whoever waited so long does not wait again; who comes next gets a fresh connection.
+          this.#leave(life);
+          this.#breaker.failed(failed);
+          throw failed;
+        }
+        // It may have been committed, and only its end was not told.
+        if ((await this.#openAgain(life, mark)) && reached !== undefined) return reached.result;
+        if (!again) continue;
+        this.#breaker.failed(failed);
+        throw failed;
+      }
     }
+  }
+
+  async #transact<R>(
+    mode: "r!" | "rw!",
+    tables: readonly string[],
+    work: (transaction: Transaction) => Promise<R>,
+  ): Promise<R> {
+    let late = false;
+    let running: Transaction | undefined;
+    const transacted = this.#dexie.transaction(mode, [...tables], async (transaction) => {
+      // Nobody waits for it any more.
+      if (late) throw storageError("timeout");
+      running = transaction;
+      const result = await work(transaction);
+      // Said, so that a tab frozen right now holds up no other: left alone, the commit waits for this tab.
+      if (mode === "rw!") transaction.idbtrans.commit?.();
+      return result;
+    });
+    return withinTime(this.#options.clock, TRANSACTION_LIMIT_MS, Promise.resolve(transacted), () => {
+      late = true;
+      try {
+        running?.abort();
+      } catch {
+        // It is committing already: what becomes of it is not known.
+      }
+      throw storageError("timeout");
+    });
+  }
+
+  /** Opens anew, once for all that lost the connection. Tells whether the transaction of that mark had been committed. */
+  async #openAgain(life: number, mark: Mark | undefined): Promise<boolean> {
+    for (let [lost, triesLeft] = [life, LOOKUPS]; ; [lost, triesLeft] = [this.#life, triesLeft - 1]) {
+      this.#leave(lost);
+      try {
+        await this.open();
+        return mark !== undefined && (await isMarked(this.#dexie.table(IDENTITY_TABLE), mark));
+      } catch (error) {
+        if (triesLeft === 0 || this.#ended !== undefined) throw this.#translate(error);
+      }
+    }
+  }
+
+  /** The connection of that life is not used any more. */
+  #leave(life: number): void {
+    if (this.#life !== life) return;
+    this.#life += 1;
+    this.#dexie.close({ disableAutoOpen: false });
+    this.#opened = undefined;
   }
 
   #over(transaction: Transaction): DexieTransaction<Rows> {
@@ -176,14 +260,16 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       throw storageError("upgrade-required");
     }
     const table = this.#dexie.table<{ key: string; id: string }, string>(IDENTITY_TABLE);
-    // One transaction: of tabs that open a new database at the same moment one names it.
-    const id = await this.#dexie.transaction("rw", table, async () => {
-      const held = await table.get("identity");
-      if (held !== undefined || this.#identity !== undefined) return held?.id;
+    let id = (await table.get("identity"))?.id;
+    if (id === undefined && this.#identity === undefined) {
       const own = newId();
-      await table.add({ key: "identity", id: own });
-      return own;
-    });
+      // One transaction: of tabs that open a new database at the same moment one names it.
+      id = await this.#dexie.transaction("rw", table, async () => {
+        const held = await table.get("identity");
+        if (held === undefined) await table.add({ key: "identity", id: own });
+        return held?.id ?? own;
+      });
+    }
     if (this.#identity !== undefined && id !== this.#identity) {
       this.#lose("reset");
       throw storageError("reset");
@@ -210,21 +296,4 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
   #tell(change: Change): void {
     tellAll(this.#listeners, change);
   }
-}
-
-function dexieOptions({ indexedDB, IDBKeyRange }: DexieDatabaseOptions): DexieOptions {
-  return {
-    cache: "disabled",
-    ...(indexedDB === undefined ? {} : { indexedDB }),
-    ...(IDBKeyRange === undefined ? {} : { IDBKeyRange }),
-  };
-}
-
-/** A change as another tab posted it; undefined for anything else on the channel. */
-function readChange(data: unknown): Change | undefined {
-  if (typeof data !== "object" || data === null || !("tables" in data) || !("sessions" in data))
-    return undefined;
-  const { tables, sessions } = data;
-  if (!Array.isArray(tables) || !Array.isArray(sessions)) return undefined;
-  return { tables: new Set(tables.map(String)), sessions: new Set(sessions.map(String)) };
 }

@@ -1,5 +1,26 @@
 import { HoldfastError, StorageError, type StorageErrorReason } from "../model/errors.ts";
 
+/** Words by which engines tell apart what they call by one name. Looked at before the names. */
+const MESSAGES_KNOWN: readonly { readonly says: RegExp; readonly reason: StorageErrorReason }[] = [
+  // Firefox in a private window of an older version.
+  { says: /did not allow mutations/i, reason: "unavailable" },
+  // Chromium, when the files cannot be read.
+  { says: /internal error (opening backing store|reading|accessing|retrieving)|corrupt/i, reason: "corrupt" },
+];
+
+/**
+ * What the browser does to a transaction without anything being wrong with it: it took the connection away (phones do it
+ * to pages in the background, all do it to an origin that they evict) or failed inside. Done again, it may go well.
+ */
+const PASSING: ReadonlySet<string> = new Set([
+  "AbortError",
+  "DatabaseClosedError",
+  "OpenFailedError",
+  "TransactionInactiveError",
+  "UnknownError",
+]);
+const CLOSING = /clos(ing|ed)|lost/i;
+
 /** Names of IndexedDB's and Dexie's own errors, and what they mean for the caller. */
 const REASONS: Readonly<Record<string, StorageErrorReason>> = {
   QuotaExceededError: "quota",
@@ -46,9 +67,11 @@ export function storageError(reason: StorageErrorReason, cause?: unknown): Stora
  */
 export function translateFailure(error: unknown): unknown {
   let reason: StorageErrorReason | undefined;
-  for (let inner = error; inner instanceof Error || isDomException(inner); inner = innerOf(inner)) {
+  for (let inner = error; isError(inner); inner = innerOf(inner)) {
     if (inner instanceof HoldfastError) return inner;
-    const known = REASONS[inner.name];
+    const { name, message } = inner;
+    const known =
+      REASONS[name] && (MESSAGES_KNOWN.find(({ says }) => says.test(message))?.reason ?? REASONS[name]);
     if (known !== undefined && (reason === undefined || reason === "failed" || reason === "closed")) {
       reason = known;
     }
@@ -56,10 +79,30 @@ export function translateFailure(error: unknown): unknown {
   return reason === undefined ? error : storageError(reason, error);
 }
 
+/**
+ * Whether it is the storage that failed, and not what was asked of it: worth doing once more over a new connection, and
+ * counted where it goes on (`CircuitBreaker`).
+ */
+export function isPassing(error: unknown): boolean {
+  let passing = false;
+  for (let inner = error; isError(inner); inner = innerOf(inner)) {
+    if (inner instanceof HoldfastError) return isTimeout(inner);
+    if (inner.name === "QuotaExceededError") return false;
+    passing ||=
+      PASSING.has(inner.name) || (inner.name === "InvalidStateError" && CLOSING.test(inner.message));
+  }
+  return passing;
+}
+
+/** Whether it is our own verdict that the storage does not answer. */
+export function isTimeout(error: unknown): boolean {
+  return error instanceof StorageError && error.reason === "timeout";
+}
+
 function innerOf(error: object): unknown {
   return "inner" in error ? error.inner : undefined;
 }
 
-function isDomException(value: unknown): value is { readonly name: string } {
-  return typeof DOMException === "function" && value instanceof DOMException;
+function isError(value: unknown): value is { readonly name: string; readonly message: string } {
+  return value instanceof Error || (typeof DOMException === "function" && value instanceof DOMException);
 }

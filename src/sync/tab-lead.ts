@@ -39,6 +39,7 @@ export class TabLead {
   readonly #leader: Leader;
   readonly #leavePage: () => void;
   #uplink: Uplink | undefined;
+  #left = false;
   /** The connections that were given up are gone: only then a new one may use what they used. */
   #parted: Promise<void> = Promise.resolve();
 
@@ -108,6 +109,7 @@ export class TabLead {
 
   /** Neither leads nor follows from here on. Resolves when another tab may lead and nothing is written any more. */
   async leave(): Promise<void> {
+    this.#left = true;
     this.#leavePage();
     await this.#leader.close();
     await this.#parted;
@@ -144,12 +146,6 @@ export class TabLead {
         board.set({ lastSyncedAt: new Date(env.clock.now()).toISOString() });
         this.#tellTabs();
       },
-      stateRefused: (session, code) =>
-        failed(
-          new HoldfastError(`The relay refused the state of session ${session}: ${code}`, {
-            code: "rejected",
-          }),
-        ),
       failed,
     });
   }
@@ -159,8 +155,8 @@ export class TabLead {
     this.#uplink = undefined;
     this.connection.follow();
     // Whoever leads next says what is so.
-    this.#options.board.set({ leader: false, link: "connecting" });
-    this.ask();
+    this.#options.board.set(this.#left ? { leader: false } : { leader: false, link: "connecting" });
+    if (!this.#left) this.ask();
     // Its socket is closed when this returns: a page that is about to freeze does nothing later.
     const parting = uplink?.close();
     this.#parted = Promise.allSettled([this.#parted, parting]).then(([, ended]) => {

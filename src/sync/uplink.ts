@@ -1,5 +1,5 @@
 import type { Environment } from "../env/environment.ts";
-import type { HoldfastError } from "../model/errors.ts";
+import { HoldfastError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import type { FaultCode } from "../wire/fault.ts";
@@ -34,7 +34,6 @@ export interface UplinkOptions {
   readonly changed: (status: UplinkStatus) => void;
   /** An answer of the relay has been stored. */
   readonly synced: () => void;
-  readonly stateRefused: (session: string, code: FaultCode) => void;
   readonly failed: (error: unknown) => void;
 }
 
@@ -76,7 +75,7 @@ export class Uplink {
       isFresh: () => this.#engine.isFresh,
       synced,
       later: (work) => this.#stops.add(env.clock.after(STATE_AGAIN_MS, work)),
-      refused: options.stateRefused,
+      refused: (session, code) => failed(stateRefused(session, code)),
       failed,
     });
     this.#engine.start();
@@ -108,4 +107,10 @@ export class Uplink {
     const fresh = link === "online" && this.#engine.isFresh;
     this.#options.changed({ link, fresh, lastError });
   }
+}
+
+function stateRefused(session: string, code: FaultCode): HoldfastError {
+  return new HoldfastError(`The relay refused the state of session ${session}: ${code}`, {
+    code: "rejected",
+  });
 }

@@ -1,4 +1,5 @@
 import type { Environment } from "../env/environment.ts";
+import type { Persistence } from "../env/persistence.ts";
 import type { Reporter, ReportLevel } from "../env/reporter.ts";
 import type { Sockets } from "../env/socket.ts";
 import type { Tabs } from "../env/tabs.ts";
@@ -40,6 +41,8 @@ export interface TestEnvironmentOptions {
   /** A tab of a simulated profile. Without one the client stands alone. */
   readonly tabs?: Tabs | undefined;
   readonly page?: TestPage | undefined;
+  /** What the browser promises of stored data. Without it there is no such promise. */
+  readonly persistence?: Persistence | undefined;
 }
 
 /** Everything a client takes from the outside, in a test's hands. */
@@ -52,6 +55,7 @@ export function testEnvironment(options: TestEnvironmentOptions = {}): TestEnvir
     tabs: options.tabs ?? standaloneTabs(),
     page: options.page ?? new TestPage(),
     reporter: new TestReporter(),
+    persistence: options.persistence,
   };
 }
 
