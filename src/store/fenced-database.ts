@@ -48,13 +48,31 @@ async function readEpoch(tx: Reader<SyncRows>): Promise<number> {
   return typeof held === "number" ? held : 0;
 }
 
-/**
- * Takes the next epoch: whoever had the one before is fenced off. It is later than `latest` too, which a database that
- * was emptied meanwhile has forgotten.
- */
-export function nextEpoch(db: LocalDatabase<SyncRows>, latest: number): Promise<number> {
+/** Takes the epoch after the one that is doubted, unless another has taken it; tells which stands now. */
+export function claimEpoch(
+  db: LocalDatabase<SyncRows>,
+  doubted: number,
+): Promise<{ readonly claimed: boolean; readonly standing: number }> {
   return db.write(["meta"], async (tx) => {
-    const epoch = Math.max(await readEpoch(tx), latest) + 1;
+    const held = await readEpoch(tx);
+    if (held > doubted) return { claimed: false, standing: held };
+    await tx.put("meta", { key: "epoch", value: doubted + 1 });
+    return { claimed: true, standing: doubted + 1 };
+  });
+}
+
+/**
+ * Takes the next epoch, or the claimed one while it stands: whoever had the one before is fenced off. It is later than
+ * `latest` too, which a database that was emptied meanwhile has forgotten.
+ */
+export function nextEpoch(
+  db: LocalDatabase<SyncRows>,
+  known: { readonly latest: number; readonly claimed?: number | undefined },
+): Promise<number> {
+  return db.write(["meta"], async (tx) => {
+    const held = await readEpoch(tx);
+    if (held === known.claimed) return held;
+    const epoch = Math.max(held, known.latest) + 1;
     await tx.put("meta", { key: "epoch", value: epoch });
     return epoch;
   });

@@ -1,7 +1,7 @@
 import type { Environment } from "../env/environment.ts";
 import type { PageSignal } from "../env/page.ts";
 import type { LocalDatabase } from "../store/database.ts";
-import { heldEpoch, nextEpoch } from "../store/fenced-database.ts";
+import { claimEpoch, heldEpoch, nextEpoch } from "../store/fenced-database.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import { LeaderWatch } from "./leader-watch.ts";
 import { holdLease } from "./lease.ts";
@@ -143,30 +143,25 @@ export class Leader {
     if (silent && !this.#closing.signal.aborted) await this.#steal();
   }
 
-  /** Takes the lock from a leader that is silent; of several that would, one does. */
+  /**
+   * Takes the lock from a leader that is silent. Of several that would, the one whose claim on the epoch comes first
+   * does. Not by a lock of its own: a tab that is frozen while it holds that one would keep all others from it.
+   */
   async #steal(): Promise<void> {
     const { name, env, db } = this.#options;
     const doubted = this.#watch.latest;
-    let held: Promise<void> | undefined;
-    await env.tabs.lock(`${name}/steal`, async () => {
-      const standing = await heldEpoch(db);
-      this.#watch.learn(standing);
-      // Another leads whom this tab has not heard of yet: that one must be found silent first.
-      if (standing > doubted || this.#closing.signal.aborted || this.#asleep) return;
-      env.reporter.report("info", "leader.silent", { epoch: doubted });
-      await new Promise<void>((begun) => {
-        held = env.tabs.lock(name, () => this.#lead(begun), { steal: true });
-        held.catch(begun);
-      });
-    });
-    await held;
+    const { claimed, standing } = await claimEpoch(db, doubted);
+    this.#watch.learn(standing);
+    if (!claimed || this.#closing.signal.aborted || this.#asleep) return;
+    env.reporter.report("info", "leader.silent", { epoch: doubted });
+    await env.tabs.lock(name, () => this.#lead(standing), { steal: true });
   }
 
-  async #lead(begun: () => void = () => {}): Promise<void> {
+  async #lead(claimed?: number): Promise<void> {
     this.#watch.stop();
     this.#turn += 1;
     const turn = this.#turn;
-    const epoch = await nextEpoch(this.#options.db, this.#watch.latest).finally(begun);
+    const epoch = await nextEpoch(this.#options.db, { latest: this.#watch.latest, claimed });
     if (this.#turn !== turn || this.#closing.signal.aborted || this.#asleep) return;
     const stepped = new Promise<void>((resolve) => {
       this.#step = resolve;
