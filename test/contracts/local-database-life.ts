@@ -25,6 +25,17 @@ export function localDatabaseLifeCases(makePlace: () => Promise<Place>): Case[] 
     await other.close();
   });
 
+  rule("[H1, C9] several databases that open one new place at the same moment are all on it", async () => {
+    const place = await makePlace();
+    const all = await Promise.all(Array.from({ length: 5 }, () => place.open()));
+    await Promise.all(
+      all.map((db, at) => db.write(["notes"], (tx) => tx.put("notes", { id: `n${at}`, value: at }))),
+    );
+    for (const db of all)
+      same((await db.read(["notes"], (tx) => tx.list("notes"))).length, all.length);
+    for (const db of all) await db.close();
+  });
+
   rule("[H1] another database on the same place sees the commit and is told of it", async () => {
     const { place, db } = await withRows(makePlace);
     const other = await place.open();
