@@ -4,6 +4,7 @@ import type { Profile } from "./engines.ts";
 import type { SeenLine } from "./page/desk.ts";
 // Declares what the page puts on its window.
 import type {} from "./page/main.ts";
+import type { WritingOptions } from "./page/writer.ts";
 import { until } from "./until.ts";
 
 /** Polls end at the first success; this only bounds a failing run on a busy machine. */
@@ -16,6 +17,8 @@ export interface DeskPlace {
   readonly url: string;
   readonly actorId: string;
   readonly name?: string;
+  /** What a recorder on the way to the relay calls this tab. */
+  readonly tab?: string;
 }
 
 /** A tab of any engine with the test page's small application in it. */
@@ -42,9 +45,10 @@ export class DeskTab {
 
   async #begin(): Promise<void> {
     await untilReady(this.tab);
-    const { url, actorId, name } = this.#place;
-    const options = { url, actorId, ...(name === undefined ? {} : { name }) };
+    const { site: _, ...options } = this.#place;
     await this.tab.run((given) => window.desk.open(given), options);
+    const { storage } = await this.status();
+    if (storage === "memory") throw new Error("The client found no IndexedDB, and would keep nothing.");
   }
 
   /** Each text is an append of its own; resolves with the ids when all are committed. */
@@ -71,6 +75,23 @@ export class DeskTab {
 
   setState(session: string, key: string, value: string): Promise<void> {
     return this.tab.run(([id, at, to]) => window.desk.setState(id, at, to), [session, key, value] as const);
+  }
+
+  /** Begins to write without end, with a witness. */
+  startWriting(options: WritingOptions): Promise<void> {
+    return this.tab.run((given) => window.writer.start(window.desk.session(given.session), given), options);
+  }
+
+  stopWriting(): Promise<void> {
+    return this.tab.run(() => window.writer.stop());
+  }
+
+  /** Ids of the messages of a session, in order. */
+  ids(session: string): Promise<string[]> {
+    return this.tab.run(
+      async (id) => (await window.desk.session(id).history()).map((one) => one.id),
+      session,
+    );
   }
 
   status() {

@@ -32,7 +32,7 @@ export function enginesHere(): readonly Engine[] {
 export class Profile {
   readonly engine: Engine;
   readonly folder: string = mkdtempSync(join(tmpdir(), "holdfast-profile-"));
-  #browser: EngineBrowser | undefined;
+  #browser: Promise<EngineBrowser> | undefined;
 
   constructor(engine: Engine) {
     this.engine = engine;
@@ -40,8 +40,8 @@ export class Profile {
 
   /** A new tab on an address; starts the browser where it does not run. */
   async openTab(url: string): Promise<Tab> {
-    this.#browser ??= await this.engine.open(this.folder);
-    const tab = await this.#browser.openTab();
+    this.#browser ??= this.engine.open(this.folder);
+    const tab = await (await this.#browser).openTab();
     await tab.goto(url);
     return tab;
   }
@@ -50,14 +50,14 @@ export class Profile {
   async kill(): Promise<void> {
     const browser = this.#browser;
     this.#browser = undefined;
-    await browser?.kill();
+    await (await browser)?.kill();
   }
 
   /** Ends the browser and deletes the profile. */
   async dispose(): Promise<void> {
     const browser = this.#browser;
     this.#browser = undefined;
-    await browser?.close();
+    await (await browser)?.close();
     await rm(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 }

@@ -15,6 +15,14 @@ export const chromiumEngine: Engine = {
           evaluate: (expression) => page.evaluate<string>(expression),
           goto: (url) => page.goto(url),
           close: () => page.close(),
+          kill: async () => {
+            const crashed = page.waitForEvent("crash");
+            const session = await context.newCDPSession(page);
+            // Nobody is left to answer it.
+            session.send("Page.crash").catch(() => {});
+            await crashed;
+            await page.close();
+          },
         });
       },
       kill: async () => {

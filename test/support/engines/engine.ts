@@ -7,6 +7,8 @@ export interface Tab {
   goto(url: string): Promise<void>;
   /** Closes the tab as a user would. */
   close(): Promise<void>;
+  /** Crashes the page's process and closes what is left; where only Chromium can be told to crash, just closes. */
+  kill(): Promise<void>;
 }
 
 /** A running browser with its profile on disk. */
@@ -35,11 +37,13 @@ export function tabOf(driver: {
   evaluate(expression: string): Promise<string>;
   goto(url: string): Promise<unknown>;
   close(): Promise<unknown>;
+  kill?(): Promise<unknown>;
 }): Tab {
   return {
     run: async <A, R>(work: (given: A) => R, given?: A): Promise<Awaited<R>> =>
       (JSON.parse(await driver.evaluate(expressionOf(work, given))) as { value: Awaited<R> }).value,
     goto: async (url) => void (await driver.goto(url)),
     close: async () => void (await driver.close()),
+    kill: async () => void (await (driver.kill ?? driver.close)()),
   };
 }

@@ -9,6 +9,7 @@ import {
   textOf,
 } from "holdfast";
 import { fromOpenAI } from "holdfast/openai";
+import { namedSockets } from "./named-socket.ts";
 
 /** One line as a user sees it. */
 export interface SeenLine {
@@ -35,8 +36,10 @@ function session(id: string): SyncedSession {
 }
 
 export const desk = {
-  async open(options: { url: string; actorId: string; name?: string }): Promise<void> {
-    client = await openClient(options);
+  /** With a `tab`, a recorder on the way to the relay is told which tab each socket belongs to. */
+  async open(options: { url: string; actorId: string; name?: string; tab?: string }): Promise<void> {
+    const { tab, ...given } = options;
+    client = await openClient(tab === undefined ? given : { ...given, WebSocket: namedSockets(tab) });
   },
   async close(): Promise<void> {
     await opened().close();

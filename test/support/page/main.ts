@@ -5,6 +5,7 @@ import * as testing from "holdfast/testing";
 import { WebsocketProvider } from "y-websocket";
 import * as yjs from "yjs";
 import { desk } from "./desk.ts";
+import { writer } from "./writer.ts";
 
 const libraries = { holdfast, testing, yjs, Dexie, WebsocketProvider };
 
@@ -15,6 +16,8 @@ declare global {
     holdfast: typeof holdfast;
     /** A small application on the SDK. */
     desk: typeof desk;
+    /** Writes without end and tells a witness. */
+    writer: typeof writer;
     /** Messages that a test keeps here. */
     kept: readonly holdfast.Message[];
     /** A stock client that a test keeps here. */
@@ -25,4 +28,5 @@ declare global {
 window.libraries = libraries;
 window.holdfast = holdfast;
 window.desk = desk;
+window.writer = writer;
 document.documentElement.dataset.ready = "true";
