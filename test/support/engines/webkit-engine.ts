@@ -46,7 +46,7 @@ export const webkitEngine: Engine = {
     const kill = () => killGroup(driver);
     process.once("exit", () => signalGroup(driver));
     const session = await startSession(port, profile);
-    return browserOf(session, kill);
+    return browserOf(session, { home: await session.getWindowHandle(), kill });
   },
 };
 
@@ -87,7 +87,11 @@ async function startSession(port: number, profile: string): Promise<WebDriver> {
   return new Builder().usingServer(url).withCapabilities(capabilities).build();
 }
 
-function browserOf(session: WebDriver, kill: () => Promise<void>): EngineBrowser {
+/** `home` is the window that is there from the beginning: left empty, it is where the driver stands to open others. */
+function browserOf(
+  session: WebDriver,
+  { home, kill }: { home: string; kill: () => Promise<void> },
+): EngineBrowser {
   let last: Promise<unknown> = Promise.resolve();
   let calls = 0;
   /** The driver looks at one tab at a time. */
@@ -104,7 +108,7 @@ function browserOf(session: WebDriver, kill: () => Promise<void>): EngineBrowser
 
   return {
     openTab: async () => {
-      const tab = await inTurn(async () => {
+      const tab = await inTab(home, async () => {
         await session.switchTo().newWindow("tab");
         return session.getWindowHandle();
       });
