@@ -31,8 +31,7 @@ export function localDatabaseLifeCases(makePlace: () => Promise<Place>): Case[] 
     await Promise.all(
       all.map((db, at) => db.write(["notes"], (tx) => tx.put("notes", { id: `n${at}`, value: at }))),
     );
-    for (const db of all)
-      same((await db.read(["notes"], (tx) => tx.list("notes"))).length, all.length);
+    for (const db of all) same((await db.read(["notes"], (tx) => tx.list("notes"))).length, all.length);
     for (const db of all) await db.close();
   });
 

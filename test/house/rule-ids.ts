@@ -50,6 +50,7 @@ export const testedCaseIds: readonly string[] = [
   "C42",
   "C43",
   "C49",
+  "C51",
   "C61",
   "C63",
 ];
