@@ -9,8 +9,8 @@ export interface Identity {
 }
 
 /**
- * Decides whom a token speaks for. Refuses by throwing {@link AuthError}; whatever else it throws refuses as well, as
- * `unauthenticated`. `request` is absent in a relay without sockets of its own.
+ * Decides whom a token speaks for. Refuses by throwing {@link AuthError}; whatever else it throws lets nobody in
+ * either, and tells the client to try again: a check that fails says nothing about the token. `request` is absent in a relay without sockets of its own.
  */
 export type Authenticator = (
   token: string | undefined,

@@ -1,8 +1,9 @@
-import { PROTOCOL_VERSION } from "../src/wire/hello.ts";
+import { PROTOCOL_VERSION, type Welcome } from "../src/wire/hello.ts";
 import { AuthError, type Identity } from "./authenticator.ts";
 import { faultOfRefusal } from "./refusal-fault.ts";
 import type { FaultTold } from "./relay-frames.ts";
 import type { ConnectionInfo, RelayServices } from "./relay-services.ts";
+import type { RelayStorage } from "./storage/contract.ts";
 
 /** What a connection says of itself before it is let in. */
 export interface Claim {
@@ -11,8 +12,11 @@ export interface Claim {
   readonly actorId: string | undefined;
 }
 
+/** Where the actor's catalog stands, and what tells its positions from those of another history. */
+export type CatalogPlace = Pick<Welcome, "cursor" | "marks">;
+
 export type Greeting =
-  | { readonly welcome: true; readonly identity: Identity; readonly cursor: number }
+  | { readonly welcome: true; readonly identity: Identity; readonly at: CatalogPlace }
   | { readonly welcome: false; readonly fault: FaultTold };
 
 /** Whether a hello is welcome (rules P4–P6). Never rejects. */
@@ -33,9 +37,16 @@ export async function greet(hello: Claim, services: RelayServices, info: Connect
     return { welcome: false, fault: faultOfRefusal(error) };
   }
   try {
-    return { welcome: true, identity, cursor: await services.storage.position(identity.actorId) };
+    return { welcome: true, identity, at: await catalogPlace(services.storage, identity.actorId) };
   } catch (error) {
     services.reporter.report("error", "read-failed", { frame: "hello", error: String(error) });
     return { welcome: false, fault: { code: "try-again", message: "The relay's storage could not be read" } };
   }
+}
+
+async function catalogPlace(storage: RelayStorage, actor: string): Promise<CatalogPlace> {
+  // The marks first: they speak for every position up to the one told, whatever is written in between.
+  const marks = await storage.marks?.(actor);
+  const cursor = await storage.position(actor);
+  return marks === undefined ? { cursor } : { cursor, marks: [...marks] };
 }

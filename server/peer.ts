@@ -131,7 +131,7 @@ export class Peer implements Receiver, Participant {
     this.#sayWelcome(greeting);
   }
 
-  #sayWelcome({ identity, cursor }: Extract<Greeting, { welcome: true }>): void {
+  #sayWelcome({ identity, at }: Extract<Greeting, { welcome: true }>): void {
     const { storeId, limits } = this.#services;
     const { actorId, expiresAt } = identity;
     this.#send(
@@ -140,7 +140,7 @@ export class Peer implements Receiver, Participant {
         protocol: PROTOCOL_VERSION,
         actorId,
         storeId,
-        cursor,
+        ...at,
         limits: wireLimits(limits),
         ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
       }),

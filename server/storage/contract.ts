@@ -3,6 +3,7 @@ import type { JsonObject } from "../../src/model/json.ts";
 import type { Head, Revision } from "../../src/model/revision.ts";
 import type { CatalogEntry } from "../../src/wire/catalog.ts";
 import type { FaultCode, LimitNamed } from "../../src/wire/fault.ts";
+import type { PositionMark } from "../../src/wire/hello.ts";
 import type { GenerationEntry } from "../../src/wire/log.ts";
 import type { Kept, MetadataChange } from "../../src/wire/shapes.ts";
 
@@ -25,6 +26,12 @@ export interface RelayStorage {
   apply(write: Write): Promise<Answer>;
   /** The actor's catalog position: the number of the last change of any of its sessions, 0 before the first. */
   position(actor: string): Promise<number>;
+  /**
+   * The latest marks of the actor's positions, at most 16, in their order; the last is the one that changes get now
+   * (rule P67). Each opening makes its own, and keeps it with the first change that it makes for the actor. Left out by
+   * a storage that no older copy can take the place of.
+   */
+  marks?(actor: string): Promise<readonly PositionMark[]>;
   /** Entries changed after the cursor, in the order of their positions. */
   catalog(actor: string, question: CatalogQuestion): Promise<CatalogAnswer>;
   pull(place: SessionPlace, question: PullQuestion): Promise<PullAnswer | Absent>;

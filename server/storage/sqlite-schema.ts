@@ -72,12 +72,23 @@ CREATE TABLE state_updates (
 ) WITHOUT ROWID;
 `;
 
+// Which opening of the file made an actor's changes after a position: what tells this file from an older copy put back.
+const MARKS = `
+CREATE TABLE IF NOT EXISTS marks (
+  actor TEXT NOT NULL,
+  after INTEGER NOT NULL,
+  mark TEXT NOT NULL,
+  PRIMARY KEY (actor, after)
+) WITHOUT ROWID;
+`;
+
 /** Makes the tables in a new file, and checks the version of an old one. @throws StorageError, and what SQLite throws */
 export function prepareSchema(database: SqliteDatabase, fresh: { storeId: string }): { storeId: string } {
   const exists = database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").get();
   if (exists === undefined) {
     database.exec("BEGIN IMMEDIATE");
     database.exec(TABLES);
+    database.exec(MARKS);
     const put = database.prepare("INSERT INTO meta (key, value) VALUES (?, ?)");
     put.run("schema", String(SCHEMA_VERSION));
     put.run("store", fresh.storeId);
@@ -94,5 +105,7 @@ export function prepareSchema(database: SqliteDatabase, fresh: { storeId: string
   const storeId = read.get("store")?.value;
   if (typeof storeId !== "string")
     throw new StorageError("The database names no store", { reason: "corrupt" });
+  // Files from before there were marks have none for what they hold.
+  database.exec(MARKS);
   return { storeId };
 }

@@ -21,6 +21,8 @@ const COLUMNS = [
 export interface Statements {
   readonly actor: SqliteStatement;
   readonly putActor: SqliteStatement;
+  readonly marks: SqliteStatement;
+  readonly putMark: SqliteStatement;
   readonly session: SqliteStatement;
   readonly addSession: SqliteStatement;
   readonly putSession: SqliteStatement;
@@ -51,6 +53,8 @@ export function prepareStatements(database: SqliteDatabase): Statements {
       `INSERT INTO actors (actor, position, living) VALUES (?, ?, ?)
        ON CONFLICT (actor) DO UPDATE SET position = excluded.position, living = excluded.living`,
     ),
+    marks: prepare("SELECT after, mark FROM marks WHERE actor = ? ORDER BY after DESC LIMIT ?"),
+    putMark: prepare("INSERT INTO marks (actor, after, mark) VALUES (?, ?, ?)"),
     session: prepare("SELECT * FROM sessions WHERE actor = ? AND id = ?"),
     addSession: prepare(
       `INSERT INTO sessions (actor, id, ${COLUMNS.join(", ")})

@@ -1,4 +1,5 @@
 import { StorageError } from "../../src/model/errors.ts";
+import type { PositionMark } from "../../src/wire/hello.ts";
 import type { GenerationEntry } from "../../src/wire/log.ts";
 import { nextTurn } from "../node-env.ts";
 import { pageOfEntries } from "./catalog-page.ts";
@@ -26,6 +27,7 @@ import { answerGeneration, answerPull, refusalWithTail } from "./reading.ts";
 import { type SqliteDriver, sqliteDriver, sqliteError } from "./sqlite-driver.ts";
 import { openSqliteFile, type SqliteFile } from "./sqlite-file.ts";
 import { type CachedSession, SqliteHeads } from "./sqlite-heads.ts";
+import { SqliteMarks } from "./sqlite-marks.ts";
 import { number, sessionRowOf, text } from "./sqlite-rows.ts";
 import { prepareStatements, type Statements } from "./sqlite-statements.ts";
 
@@ -55,6 +57,7 @@ interface Opened {
   readonly host: StorageHost;
   readonly statements: Statements;
   readonly heads: SqliteHeads;
+  readonly marks: SqliteMarks;
 }
 interface Queued {
   readonly write: Write;
@@ -82,7 +85,8 @@ class SqliteRelayStorage implements RelayStorage {
     const file = openSqliteFile({ path, driver, durability, newStoreId: host.newId() });
     const statements = prepareStatements(file.database);
     const heads = new SqliteHeads(statements, maxCachedHeads);
-    this.#state = { at: "open", file, host, statements, heads };
+    const marks = new SqliteMarks(statements, { mark: host.newId(), maxCached: maxCachedHeads });
+    this.#state = { at: "open", file, host, statements, heads, marks };
     return { storeId: file.storeId };
   }
 
@@ -107,6 +111,10 @@ class SqliteRelayStorage implements RelayStorage {
 
   async position(actor: string): Promise<number> {
     return this.#read(({ heads }) => heads.actor(actor).position);
+  }
+
+  async marks(actor: string): Promise<readonly PositionMark[]> {
+    return this.#read(({ heads, marks }) => marks.list(actor, heads.actor(actor).position));
   }
 
   async catalog(actor: string, question: CatalogQuestion): Promise<CatalogAnswer> {
@@ -199,7 +207,7 @@ class SqliteRelayStorage implements RelayStorage {
     }
   }
 
-  #transact<T>({ file, heads }: Opened, work: () => T): T {
+  #transact<T>({ file, heads, marks }: Opened, work: () => T): T {
     file.database.exec("BEGIN IMMEDIATE");
     try {
       const result = work();
@@ -208,12 +216,13 @@ class SqliteRelayStorage implements RelayStorage {
       return result;
     } catch (error) {
       heads.forget();
+      marks.forget();
       rollBack(file);
       throw sqliteError(error, this.#options.path);
     }
   }
 
-  #apply({ host, heads }: Opened, write: Write): Answer {
+  #apply({ host, heads, marks }: Opened, write: Write): Answer {
     const { actor, session: id } = write;
     const opId = write.kind === "state" ? undefined : write.opId;
     const session = heads.session(actor, id);
@@ -236,6 +245,7 @@ class SqliteRelayStorage implements RelayStorage {
     const { commit } = decision;
     const changed = heads.changeSession({ actor, id }, session, commit.next);
     heads.rows(changed).write(commit, { opId, atMs: nowMs });
+    if (commit.answer.seq > 0) marks.change(actor, position);
     if (commit.answer.seq > 0 || commit.living !== 0) {
       heads.changeActor(actor, {
         position: Math.max(position, commit.answer.seq),

@@ -27,6 +27,10 @@ export const WireLimits = z.object({
 });
 export type WireLimits = z.infer<typeof WireLimits>;
 
+/** From the position after `after` on, the actor's changes were made under this mark (rule P67). */
+export const PositionMark = z.object({ after: Count, mark: Id });
+export type PositionMark = z.infer<typeof PositionMark>;
+
 export const Welcome = z.object({
   type: z.literal("welcome"),
   protocol: z.number(),
@@ -35,6 +39,8 @@ export const Welcome = z.object({
   storeId: Id,
   /** The actor's catalog position now. */
   cursor: Count,
+  /** The latest marks of the actor's positions, in their order; absent where the storage gives none. */
+  marks: z.optional(z.array(PositionMark)),
   limits: WireLimits,
   /** ISO time at which the token ends, where it does. */
   expiresAt: z.optional(z.string()),

@@ -22,6 +22,7 @@ export const testedCaseIds: readonly string[] = [
   "C5",
   "C9",
   "C10",
+  "C11",
   "C12",
   "C13",
   "C15",
