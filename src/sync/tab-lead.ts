@@ -52,9 +52,11 @@ export class TabLead {
     this.#line = new TabLine(tabs, name, {
       told: (news, epoch) => {
         const heeds = !this.#leader.leading && epoch >= this.#leader.latestEpoch;
-        if (heeds && board.status.storage !== "upgrade-required") board.set(news);
+        if (heeds && !this.#left) board.set(news);
       },
-      failed: (lastError) => board.set({ lastError }),
+      failed: (lastError) => {
+        if (!this.#left) board.set({ lastError });
+      },
       asked: () => this.#tellTabs(),
       reconnect: () => this.#uplink?.reconnect(),
       wiped: options.wiped,

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { memoryStorage } from "../../server/storage/memory.ts";
-import { World } from "../sim/world.ts";
+import { Client } from "../../src/client.ts";
+import { StorageError } from "../../src/model/errors.ts";
+import { MemoryDatabase } from "../../src/store/memory-database.ts";
+import { MemoryDisk } from "../../src/store/memory-disk.ts";
+import { SYNC_SCHEMA, type SyncRows } from "../../src/store/sync-rows.ts";
+import type { StorageNews } from "../../src/sync/status.ts";
+import { testEnvironment } from "../../src/testing/environment.ts";
+import { TestTabs } from "../../src/testing/tabs.ts";
+import { ACTOR, World } from "../sim/world.ts";
 import { Profile, type ProfileTab, shared } from "./profile.ts";
 import { replaceRelay, say, textsIn, watchFrames } from "./setting.ts";
 
@@ -183,5 +191,43 @@ describe("who leads, as the client tells it", () => {
     expect(two.client.status).toMatchObject({ leader: true, link: "online", pending: 0 });
     expect((await world.generations()).at(-1)?.messages).toHaveLength(2);
     await closeAll(world, profile);
+  });
+
+  test("[C12, C38, H12] a tab that can only be loaded again lets the lead go, and nothing that others tell changes what it says", async () => {
+    const world = await World.begin(1, memoryStorage(), 0);
+    const disk = new MemoryDisk();
+    const tabs = new TestTabs(world.clock);
+    let tell: (news: StorageNews) => void = () => {};
+    const open = async (): Promise<Client> => {
+      const client = new Client({
+        url: "ws://relay",
+        actorId: ACTOR,
+        name: "holdfast",
+        env: testEnvironment({ clock: world.clock, sockets: world.network.cable(), tabs: tabs.open() }),
+        db: new MemoryDatabase<SyncRows>(SYNC_SCHEMA, { disk }),
+        storage: "best-effort",
+        watchStorage: (listener) => {
+          tell = listener;
+        },
+      });
+      await client.begin();
+      await world.clock.advance(1_000);
+      return client;
+    };
+    const old = await open();
+    const tellOld = tell;
+    const other = await open();
+    expect([old.status.leader, other.status.leader]).toEqual([true, false]);
+    const lastError = new StorageError("Please reload", { reason: "upgrade-required" });
+    tellOld({ storage: "upgrade-required", lastError, link: "closed" });
+    const last = { storage: "upgrade-required", lastError, link: "closed", leader: false };
+    expect(old.status).toMatchObject(last);
+    await world.clock.advance(1_000);
+    expect(other.status).toMatchObject({ leader: true, link: "online" });
+    world.network.dropAll();
+    await world.clock.advance(60_000);
+    expect(old.status).toMatchObject(last);
+    await world.during(Promise.all([old.close(), other.close()]));
+    await world.close();
   });
 });
