@@ -119,7 +119,11 @@ async function openStored(
     tell = listener;
   };
   const opening = openSchema(db);
-  const first = await Promise.race([opening, heldUp]);
+  const first = await Promise.race([opening, heldUp]).catch(async (error: unknown) => {
+    // It may still open, late: then it is let go of, and what it holds is there at the next start.
+    await db.close();
+    throw error;
+  });
   if (first !== "blocked") return { db, storage: "best-effort", watchStorage };
   const ended = async (error: unknown): Promise<void> => {
     // Nothing may be written where the rows are not of this version.

@@ -20,21 +20,28 @@ export class CircuitBreaker {
     this.#clock = clock;
   }
 
-  /** @throws the last failure while it rests. */
-  check(): void {
-    if (this.#clock === undefined || this.#failures < BORNE) return;
-    const leftMs = this.#restsUntilMs - this.#clock.now();
-    // A clock that jumped back does not prolong it.
-    if (leftMs > 0 && leftMs <= LONGEST_REST_MS) throw this.#last;
+  /**
+   * Lets a call begin, and gives what `failed` is told of it.
+   * @throws the last failure while it rests.
+   */
+  check(): number {
+    if (this.#clock !== undefined && this.#failures >= BORNE) {
+      const leftMs = this.#restsUntilMs - this.#clock.now();
+      // A clock that jumped back does not prolong it.
+      if (leftMs > 0 && leftMs <= LONGEST_REST_MS) throw this.#last;
+    }
+    return this.#failures;
   }
 
   succeeded(): void {
     this.#failures = 0;
   }
 
-  failed(error: unknown): void {
-    this.#failures += 1;
+  /** Calls that were under way together and failed together are one failure, or a burst of them would mean a long rest. */
+  failed(begun: number, error: unknown): void {
     this.#last = error;
+    if (begun !== this.#failures) return;
+    this.#failures += 1;
     const rest = FIRST_REST_MS * 2 ** Math.max(0, this.#failures - BORNE);
     this.#restsUntilMs = (this.#clock?.now() ?? 0) + Math.min(LONGEST_REST_MS, rest);
   }

@@ -13,6 +13,8 @@ interface MarkRow {
   readonly by: string;
   /** The last transactions that were committed, oldest first. */
   readonly done: readonly number[];
+  /** Those of whoever wrote at this place before: two tabs may share it, and neither may lose its own. */
+  readonly other?: Pick<MarkRow, "by" | "done"> | undefined;
 }
 
 /** More than can be under way at one time and still be asked about. */
@@ -33,12 +35,17 @@ export class CommitMarks {
 /** The last step of a transaction: when it is committed, this is. */
 export async function putMark(table: Table<unknown, string>, { key, by, n }: Mark): Promise<void> {
   const row = (await table.get(key)) as MarkRow | undefined;
-  const done = row?.by === by ? [...row.done.slice(1 - KEPT), n] : [n];
-  await table.put({ key, by, done } satisfies MarkRow);
+  const done = [...doneBy(row, by).slice(1 - KEPT), n];
+  const other = row === undefined || row.by === by ? row?.other : { by: row.by, done: row.done };
+  await table.put({ key, by, done, other } satisfies MarkRow);
 }
 
 /** Whether the transaction was committed, though nobody was told. */
 export async function isMarked(table: Table<unknown, string>, { key, by, n }: Mark): Promise<boolean> {
-  const row = (await table.get(key)) as MarkRow | undefined;
-  return row?.by === by && row.done.includes(n);
+  return doneBy((await table.get(key)) as MarkRow | undefined, by).includes(n);
+}
+
+function doneBy(row: MarkRow | undefined, by: string): readonly number[] {
+  if (row?.by === by) return row.done;
+  return row?.other?.by === by ? row.other.done : [];
 }

@@ -8,7 +8,7 @@ import type { Change, LocalDatabase, Reader, Schema, Writer } from "./database.t
 import { type DexieDatabaseOptions, dexieOptions } from "./dexie-options.ts";
 import { DexieTransaction, dexieStores } from "./dexie-transaction.ts";
 import { tellAll } from "./listeners.ts";
-import { isPassing, isTimeout, storageError, translateFailure } from "./storage-failure.ts";
+import { isPassing, isTimeout, isTrouble, storageError, translateFailure } from "./storage-failure.ts";
 import { readChange } from "./tab-change.ts";
 import { withinTime } from "./time-limit.ts";
 
@@ -159,7 +159,24 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     work: (transaction: Transaction) => Promise<R>,
     mark?: Mark,
   ): Promise<R> {
-    this.#breaker.check();
+    const begun = this.#breaker.check();
+    try {
+      const result = await this.#attempt(mode, tables, work, mark);
+      this.#breaker.succeeded();
+      return result;
+    } catch (error) {
+      if (this.#ended === undefined && isTrouble(error)) this.#breaker.failed(begun, error);
+      throw error;
+    }
+  }
+
+  /** Does it, and once more when the storage failed rather than the work. */
+  async #attempt<R>(
+    mode: "r!" | "rw!",
+    tables: readonly string[],
+    work: (transaction: Transaction) => Promise<R>,
+    mark: Mark | undefined,
+  ): Promise<R> {
     let reached: { readonly result: R } | undefined;
     const noting = async (transaction: Transaction): Promise<R> => {
       const result = await work(transaction);
@@ -171,23 +188,18 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       await this.open();
       const life = this.#life;
       try {
-        const result = await this.#transact(mode, tables, noting);
-        this.#breaker.succeeded();
-        return result;
+        return await this.#transact(mode, tables, noting);
       } catch (error) {
         const failed = this.#translate(error);
         if (this.#ended !== undefined || !isPassing(error)) throw failed;
         if (isTimeout(error)) {
           // Whoever waited so long does not wait again; who comes next gets a fresh connection.
           this.#leave(life);
-          this.#breaker.failed(failed);
           throw failed;
         }
         // It may have been committed, and only its end was not told.
         if ((await this.#openAgain(life, mark)) && reached !== undefined) return reached.result;
-        if (!again) continue;
-        this.#breaker.failed(failed);
-        throw failed;
+        if (again) throw failed;
       }
     }
   }
@@ -225,9 +237,13 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       this.#leave(lost);
       try {
         await this.open();
-        return mark !== undefined && (await isMarked(this.#dexie.table(IDENTITY_TABLE), mark));
+        if (mark === undefined) return false;
+        const looked = Promise.resolve(isMarked(this.#dexie.table(IDENTITY_TABLE), mark));
+        return await withinTime(this.#options.clock, TRANSACTION_LIMIT_MS, looked, () => {
+          throw storageError("timeout");
+        });
       } catch (error) {
-        if (triesLeft === 0 || this.#ended !== undefined) throw this.#translate(error);
+        if (triesLeft === 0 || isTimeout(error) || this.#ended !== undefined) throw this.#translate(error);
       }
     }
   }

@@ -80,8 +80,7 @@ export function translateFailure(error: unknown): unknown {
 }
 
 /**
- * Whether it is the storage that failed, and not what was asked of it: worth doing once more over a new connection, and
- * counted where it goes on (`CircuitBreaker`).
+ * Whether it is the storage that failed, and not what was asked of it: worth doing once more over a new connection.
  */
 export function isPassing(error: unknown): boolean {
   let passing = false;
@@ -97,6 +96,11 @@ export function isPassing(error: unknown): boolean {
 /** Whether it is our own verdict that the storage does not answer. */
 export function isTimeout(error: unknown): boolean {
   return error instanceof StorageError && error.reason === "timeout";
+}
+
+/** Whether a failure, as it was told, is one of the storage itself: then it is counted. */
+export function isTrouble(told: unknown): boolean {
+  return isTimeout(told) || (told instanceof StorageError && isPassing(told.cause));
 }
 
 function innerOf(error: object): unknown {

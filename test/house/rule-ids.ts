@@ -51,7 +51,11 @@ export const testedCaseIds: readonly string[] = [
   "C42",
   "C43",
   "C49",
+  "C50",
   "C51",
+  "C52",
+  "C53",
+  "C54",
   "C61",
   "C63",
 ];

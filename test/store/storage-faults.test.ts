@@ -1,6 +1,9 @@
+import { Dexie } from "dexie";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { HoldfastError, StorageError } from "../../src/model/errors.ts";
+import { CircuitBreaker } from "../../src/store/circuit-breaker.ts";
+import { isMarked, putMark } from "../../src/store/commit-mark.ts";
 import { DexieDatabase, OPEN_LIMIT_MS, TRANSACTION_LIMIT_MS } from "../../src/store/dexie-database.ts";
 import { isPassing, translateFailure } from "../../src/store/storage-failure.ts";
 import { TestClock } from "../../src/testing/clock.ts";
@@ -142,6 +145,32 @@ describe("IndexedDB that fails", () => {
     await clock.advance(500);
     expect(await add(db, "after")).toBe(2);
     await db.close();
+  });
+});
+
+describe("what keeps a failing storage from being asked too often, or an effect from being doubled", () => {
+  test("[C54] calls that fail together are one failure: a burst does not make the storage rest", () => {
+    const clock = new TestClock();
+    const breaker = new CircuitBreaker(clock);
+    const burst = Array.from({ length: 20 }, () => breaker.check());
+    for (const begun of burst) breaker.failed(begun, new Error("lost"));
+    expect(() => breaker.check()).not.toThrow();
+    for (let n = 0; n < 2; n++) breaker.failed(breaker.check(), new Error("lost again"));
+    expect(() => breaker.check()).toThrow("lost again");
+  });
+
+  test("[C54] two tabs whose marks fall on one place keep each their own", async () => {
+    const browser = fakeBrowser();
+    const dexie = new Dexie("marks", browser);
+    dexie.version(1).stores({ marks: "key" });
+    const table = dexie.table<unknown, string>("marks");
+    const of = (by: string, n: number) => ({ key: "mark/abc", by, n });
+    for (let n = 1; n <= 3; n++) for (const by of ["one", "two"]) await putMark(table, of(by, n));
+    for (const by of ["one", "two"]) {
+      for (let n = 1; n <= 3; n++) expect(await isMarked(table, of(by, n))).toBe(true);
+      expect(await isMarked(table, of(by, 4))).toBe(false);
+    }
+    dexie.close();
   });
 });
 
