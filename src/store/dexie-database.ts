@@ -1,10 +1,10 @@
 import { Dexie, type Transaction } from "dexie";
 import type { TabChannel } from "../env/tabs.ts";
 import type { StorageErrorReason } from "../model/errors.ts";
-import { newId } from "../model/ids.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { CommitMarks, isMarked, type Mark, putMark } from "./commit-mark.ts";
 import type { Change, LocalDatabase, Reader, Schema, Writer } from "./database.ts";
+import { identityOf } from "./database-identity.ts";
 import { type DexieDatabaseOptions, dexieOptions } from "./dexie-options.ts";
 import { DexieTransaction, dexieStores } from "./dexie-transaction.ts";
 import { tellAll } from "./listeners.ts";
@@ -275,17 +275,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       this.#lose("upgrade-required");
       throw storageError("upgrade-required");
     }
-    const table = this.#dexie.table<{ key: string; id: string }, string>(IDENTITY_TABLE);
-    let id = (await table.get("identity"))?.id;
-    if (id === undefined && this.#identity === undefined) {
-      const own = newId();
-      // One transaction: of tabs that open a new database at the same moment one names it.
-      id = await this.#dexie.transaction("rw", table, async () => {
-        const held = await table.get("identity");
-        if (held === undefined) await table.add({ key: "identity", id: own });
-        return held?.id ?? own;
-      });
-    }
+    const id = await identityOf(this.#dexie, IDENTITY_TABLE, this.#identity);
     if (this.#identity !== undefined && id !== this.#identity) {
       this.#lose("reset");
       throw storageError("reset");
