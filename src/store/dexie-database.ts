@@ -4,19 +4,13 @@ import type { StorageErrorReason } from "../model/errors.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { CommitMarks, isMarked, type Mark, putMark } from "./commit-mark.ts";
 import type { Change, LocalDatabase, Reader, Schema, Writer } from "./database.ts";
-import { identityOf } from "./database-identity.ts";
+import { IDENTITY_TABLE, identityOf } from "./database-identity.ts";
 import { type DexieDatabaseOptions, dexieOptions } from "./dexie-options.ts";
 import { DexieTransaction, dexieStores } from "./dexie-transaction.ts";
 import { tellAll } from "./listeners.ts";
 import { isPassing, isTimeout, isTrouble, storageError, translateFailure } from "./storage-failure.ts";
 import { readChange } from "./tab-change.ts";
 import { withinTime } from "./time-limit.ts";
-
-/**
- * Where each database notes which life of it this is (one deleted and made anew behind our back is another), and in each
- * transaction that writes, as its last step, which one it was: so that one whose end was not told is known to have happened.
- */
-const IDENTITY_TABLE = "holdfast";
 
 /** How often it is looked up whether a transaction was committed, when the looking fails too. */
 const LOOKUPS = 3;
@@ -275,7 +269,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       this.#lose("upgrade-required");
       throw storageError("upgrade-required");
     }
-    const id = await identityOf(this.#dexie, IDENTITY_TABLE, this.#identity);
+    const id = await identityOf(this.#dexie, this.#identity);
     if (this.#identity !== undefined && id !== this.#identity) {
       this.#lose("reset");
       throw storageError("reset");
