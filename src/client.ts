@@ -58,7 +58,7 @@ export class Client {
     this.actorId = actorId;
     this.#newId = () => newId({ nowMs: env.clock.now(), bytes: (length) => env.random.bytes(length) });
     this.#board = new StatusBoard(db, parts.storage);
-    this.#replicas = new Replicas(db, (error) => this.#lead.failed(error));
+    this.#replicas = new Replicas(db, this.#newId, (error) => this.#lead.failed(error));
     const tabs = parts.storage === "memory" ? standaloneTabs() : env.tabs;
     const { url, token, name } = parts;
     this.#lead = new TabLead({

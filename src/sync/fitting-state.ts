@@ -11,11 +11,11 @@ import { stateBytesAfter, stateOp } from "./state-replica.ts";
  * @throws RejectedError `too-large`
  */
 export async function fittingStateOp(
-  db: LocalDatabase<SyncRows>,
+  { db, newId }: { readonly db: LocalDatabase<SyncRows>; readonly newId: () => string },
   seen: SeenState,
   to: JsonObject,
 ): Promise<OpState | undefined> {
-  const state = stateOp(seen, to);
+  const state = stateOp(seen, to, newId);
   const limits = await db.read(["meta"], limitsIn);
   const before = seen.basis.byteLength;
   if (state === undefined || limits === undefined) return state;

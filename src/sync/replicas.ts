@@ -10,13 +10,15 @@ interface Held {
 /** The documents that are open in this tab: one a session, however many use it. */
 export class Replicas {
   readonly #db: LocalDatabase<SyncRows>;
+  readonly #newId: () => string;
   readonly #failed: (error: unknown) => void;
   readonly #held = new Map<string, Held>();
   readonly #listeners = new Set<() => void>();
   readonly #unwatch: () => void;
 
-  constructor(db: LocalDatabase<SyncRows>, failed: (error: unknown) => void) {
+  constructor(db: LocalDatabase<SyncRows>, newId: () => string, failed: (error: unknown) => void) {
     this.#db = db;
+    this.#newId = newId;
     this.#failed = failed;
     this.#unwatch = db.watch(({ tables, sessions }) => {
       if (!tables.has("state")) return;
@@ -29,7 +31,10 @@ export class Replicas {
     let held = this.#held.get(session);
     if (held === undefined) {
       const ended = (): void => this.#forget(session, replica);
-      const replica: StateReplica = new StateReplica(this.#db, session, { failed: this.#failed, ended });
+      const replica: StateReplica = new StateReplica(this.#db, session, this.#newId, {
+        failed: this.#failed,
+        ended,
+      });
       held = { replica, users: 0 };
       this.#held.set(session, held);
       this.#tell();

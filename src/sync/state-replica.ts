@@ -51,10 +51,12 @@ export class StateReplica {
   constructor(
     db: LocalDatabase<SyncRows>,
     session: string,
+    newId: () => string,
     events: { readonly failed: (error: unknown) => void; readonly ended: () => void },
   ) {
     this.#db = db;
     this.session = session;
+    this.doc.clientID = clientNumber(newId());
     this.#life = String(this.doc.clientID);
     this.#failed = events.failed;
     this.#ended = events.ended;
@@ -187,10 +189,11 @@ function seenOf(doc: Doc, life: string, restsOnPending: boolean): SeenState {
 }
 
 /** What a whole-state write changes, made on the state that its writer had seen; undefined when nothing. */
-export function stateOp(seen: SeenState, to: JsonObject): OpState | undefined {
+export function stateOp(seen: SeenState, to: JsonObject, newId: () => string): OpState | undefined {
   const leaves = diffState(seen.state, to);
   if (leaves.length === 0) return undefined;
   const doc = new Doc();
+  doc.clientID = clientNumber(newId());
   applyUpdate(doc, seen.basis);
   let update: Uint8Array | undefined;
   doc.on("update", (bytes: Uint8Array) => {
@@ -199,6 +202,11 @@ export function stateOp(seen: SeenState, to: JsonObject): OpState | undefined {
   doc.transact(() => applyChanges(doc, leaves));
   doc.destroy();
   return update === undefined ? undefined : { update, leaves };
+}
+
+/** What tells a document's writer from all others, drawn where ids are drawn: 32 random bits. */
+function clientNumber(id: string): number {
+  return Number.parseInt(id.slice(-8), 16);
 }
 
 /** Many durable rows become one with the same content; rows that the relay has not stay as they are. */

@@ -173,7 +173,7 @@ export class SyncedStore implements LiveStore {
       this.#options.replicas.using(id, async (replica) => {
         const now = await this.#seen(id, replica);
         const from = seen.life === now.life ? seen : now;
-        const state = await fittingStateOp(this.#options.db, from, to);
+        const state = await fittingStateOp(this.#options, from, to);
         if (state !== undefined) await this.#changeState(id, state, from);
       }),
     );
@@ -268,7 +268,7 @@ export class SyncedStore implements LiveStore {
     { to, seen }: NonNullable<Beside["state"]>,
   ): Promise<OpState | undefined> {
     const now = await this.#seen(id, replica);
-    return fittingStateOp(this.#options.db, seen?.life === now.life ? seen : now, to);
+    return fittingStateOp(this.#options, seen?.life === now.life ? seen : now, to);
   }
 
   async #seen(id: string, replica: StateReplica): Promise<SeenState> {

@@ -10,8 +10,8 @@ export interface Scripted {
   readonly step: string;
 }
 
-/** One world: trouble by the script, then peace; everything that was promised is checked. Tells how many steps it took. */
-export async function run(seed: number, script: readonly Scripted[]): Promise<number> {
+/** One world: trouble by the script, then peace; everything that was promised is checked. Tells the trace of it all. */
+export async function run(seed: number, script: readonly Scripted[]): Promise<string> {
   const world = await World.begin(seed, memoryStorage(), DEVICES);
   const ledger = newLedger();
   try {
@@ -19,11 +19,12 @@ export async function run(seed: number, script: readonly Scripted[]): Promise<nu
       const device = world.devices[index];
       const work = STEPS.get(step)?.work;
       if (device === undefined || work === undefined) throw new Error(`No step ${step} for device ${index}`);
+      world.note(`${device.name} ${step}`);
       await world.during(work(world, device, ledger));
     }
     await world.settle();
     await world.during(check(world, ledger));
-    return script.length;
+    return world.trace();
   } finally {
     await world.during(world.close());
   }
@@ -47,6 +48,14 @@ async function check(world: World, ledger: ReturnType<typeof newLedger>): Promis
   );
   const [first] = views;
   for (const view of views) expect(view).toEqual(first);
+  for (const { client, second } of world.devices) {
+    if (second === undefined) continue;
+    const ids = ((await second.session.load())?.messages ?? []).map(({ id }) => id);
+    expect(ids).toEqual(first?.ids);
+    const { pending, rejected, link, lastSyncedAt, storage } = second.client.status;
+    expect(client.status).toMatchObject({ pending, rejected, link, lastSyncedAt, storage });
+    expect([client.status.leader, second.client.status.leader].filter(Boolean)).toHaveLength(1);
+  }
   const sides = await Promise.all(world.devices.map(({ client }) => sideOf(client)));
   for (const side of sides) expect(side).toEqual(sides[0]);
   expect(world.devices.flatMap(({ sights }) => sights)).toEqual([]);
@@ -67,7 +76,7 @@ async function check(world: World, ledger: ReturnType<typeof newLedger>): Promis
     if (!ledger.contained.has(id)) expect(everywhere.has(id), `refused ${id}`).toBe(false);
   }
   for (const id of rejected) expect(everywhere.has(id), `rejected ${id}`).toBe(false);
-  for (const { name } of world.devices) {
+  for (const name of world.devices.flatMap((device) => [device.name, `${device.name}2`])) {
     const own = ledger.committed
       .filter(({ device, floating }) => device === name && floating)
       .map(({ id }) => id);

@@ -1,7 +1,7 @@
 import { ConflictError, RejectedError } from "../../src/model/errors.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Message } from "../../src/model/message.ts";
-import { type Device, SESSION, SIDE, type World } from "./world.ts";
+import { type Device, SESSION, SIDE, type World, type Writer } from "./world.ts";
 
 /** What the simulation knows must be true in the end. */
 export interface Ledger {
@@ -48,6 +48,13 @@ export const STEPS: ReadonlyMap<string, { readonly weight: number; readonly work
     ),
     "side-append": step(3, sideAppend),
     "side-delete": step(1, (_world, { client }) => client.sessions.delete(SIDE)),
+    "second-open": step(1, (_world, device) => device.openSecond()),
+    "second-append": step(4, async (world, device, ledger) =>
+      append(world, await device.openSecond(), ledger, "rebase"),
+    ),
+    "second-kill": step(1, (_world, device) => device.killSecond()),
+    freeze: step(1, (_world, { tab }) => tab.freeze()),
+    thaw: step(2, (_world, { tab }) => tab.thaw()),
     reload: step(2, (_world, device) => device.reload()),
     cut: step(3, ({ random }, { cable }) => cable.cut({ silently: random.chance(0.3) })),
     heal: step(4, (_world, { cable }) => cable.heal()),
@@ -72,7 +79,7 @@ async function sideAppend(world: World, { name, side }: Device): Promise<void> {
 
 function append(
   world: World,
-  device: Device,
+  device: Writer,
   ledger: Ledger,
   onConflict: "rebase" | "reject",
 ): Promise<void> {
@@ -148,7 +155,7 @@ async function state(world: World, device: Device, ledger: Ledger): Promise<void
 
 async function write(
   ledger: Ledger,
-  device: Device,
+  device: Writer,
   messages: readonly Message[],
   floating: boolean,
   work: (until: "local" | "confirmed") => Promise<unknown>,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { RelayCore } from "../../server/relay-core.ts";
 import type { RelayStorage } from "../../server/storage/contract.ts";
 import type { Client } from "../../src/client.ts";
@@ -13,6 +14,7 @@ import { testEnvironment } from "../../src/testing/environment.ts";
 import { type TestCable, TestNetwork } from "../../src/testing/network.ts";
 import { TestPage } from "../../src/testing/page.ts";
 import { type SeededRandom, seededRandom } from "../../src/testing/random.ts";
+import { type TestTab, TestTabs } from "../../src/testing/tabs.ts";
 import { startCore } from "./core.ts";
 
 export const ACTOR = "ada";
@@ -20,12 +22,28 @@ export const SESSION = "talk";
 /** A session that is also deleted now and then. */
 export const SIDE = "side";
 
+/** What of a tab the steps work with. */
+export interface Writer {
+  readonly name: string;
+  readonly session: SyncedSession;
+}
+
+/** A further tab of a device: another client over the same disk and the same cable. */
+export interface SecondTab extends Writer {
+  readonly client: Client;
+  readonly database: MemoryDatabase<SyncRows>;
+  readonly tab: TestTab;
+}
+
 /** One browser: a disk that survives reloads, a cable, and the client that runs now. */
 export class Device {
   readonly name: string;
   readonly cable: TestCable;
-  readonly page = new TestPage();
+  page = new TestPage();
   readonly disk = new MemoryDisk();
+  readonly profile: TestTabs;
+  tab!: TestTab;
+  second: SecondTab | undefined;
   readonly #world: World;
   #lives = 0;
   database!: MemoryDatabase<SyncRows>;
@@ -38,22 +56,53 @@ export class Device {
     this.#world = world;
     this.name = name;
     this.cable = world.network.cable();
+    this.profile = new TestTabs(world.clock);
+    this.cable.watch(({ direction, data }) => world.note(`${name} ${direction}`, data));
   }
 
   async start(): Promise<void> {
-    this.#lives += 1;
-    const { clock, seed } = this.#world;
-    const env = testEnvironment({
-      clock,
-      page: this.page,
-      sockets: this.cable,
-      seed: seed * 1_000 + this.name.charCodeAt(0) * 10 + this.#lives,
-    });
-    this.database = new MemoryDatabase<SyncRows>(SYNC_SCHEMA, { disk: this.disk });
-    this.client = await openClient({ url: "ws://relay", actorId: ACTOR }, { env, database: this.database });
-    this.session = this.client.session(SESSION);
+    this.page = new TestPage();
+    const { client, database, tab } = await this.#open(this.page);
+    this.client = client;
+    this.database = database;
+    this.tab = tab;
+    this.session = client.session(SESSION);
     this.side = this.client.session(SIDE);
     this.#observe(this.session);
+  }
+
+  async #open(page: TestPage): Promise<Pick<SecondTab, "client" | "database" | "tab">> {
+    this.#lives += 1;
+    const { clock, seed } = this.#world;
+    const tab = this.profile.open();
+    const env = testEnvironment({
+      clock,
+      page,
+      tabs: tab,
+      sockets: this.cable,
+      seed: seed * 10_000 + this.name.charCodeAt(0) * 100 + this.#lives,
+    });
+    const database = new MemoryDatabase<SyncRows>(SYNC_SCHEMA, { disk: this.disk });
+    const client = await openClient({ url: "ws://relay", actorId: ACTOR }, { env, database });
+    return { client, database, tab };
+  }
+
+  /** Opens another tab, unless there is one. */
+  async openSecond(): Promise<SecondTab> {
+    if (this.second !== undefined) return this.second;
+    const opened = await this.#open(new TestPage());
+    const session = opened.client.session(SESSION);
+    this.second = { ...opened, session, name: `${this.name}2` };
+    return this.second;
+  }
+
+  async killSecond(): Promise<void> {
+    const { second } = this;
+    this.second = undefined;
+    if (second === undefined) return;
+    second.database.kill();
+    second.tab.kill();
+    await second.client.close();
   }
 
   /** What was seen that must never be seen: a message twice, or one whose delivery went backwards. */
@@ -77,6 +126,7 @@ export class Device {
   /** The tab is killed in the middle of whatever it does, and opened again on what is on disk. */
   async reload(): Promise<void> {
     this.database.kill();
+    this.tab.kill();
     this.cable.drop();
     await this.client.close();
     await this.start();
@@ -91,6 +141,7 @@ export class World {
   readonly network: TestNetwork;
   readonly devices: Device[] = [];
   readonly storage: RelayStorage;
+  readonly #trace = createHash("sha256");
   #core: RelayCore | undefined;
   #texts = 0;
 
@@ -120,6 +171,16 @@ export class World {
     return world;
   }
 
+  /** Adds to the trace of this world. */
+  note(what: string, data: string | Uint8Array = ""): void {
+    this.#trace.update(`${this.clock.now()} ${what} `).update(data);
+  }
+
+  /** What happened, as one number: the same seed and script give the same. */
+  trace(): string {
+    return this.#trace.copy().digest("hex");
+  }
+
   async startRelay(): Promise<void> {
     this.#core = await startCore(this.storage, this.clock, this.random.fork("relay"));
   }
@@ -133,7 +194,7 @@ export class World {
     await this.startRelay();
   }
 
-  message(device: Pick<Device, "name">, text = `${device.name}${++this.#texts}`): Message {
+  message(device: Pick<Writer, "name">, text = `${device.name}${++this.#texts}`): Message {
     const id = newId({ nowMs: this.clock.now(), bytes: (length) => this.random.bytes(length) });
     return createMessage({
       role: "user",
@@ -160,7 +221,8 @@ export class World {
 
   /** No more trouble: waits until every client has nothing left to send and holds what the relay holds. */
   async settle(limitMs = 600_000): Promise<void> {
-    for (const { cable, page } of this.devices) {
+    for (const { cable, page, tab } of this.devices) {
+      tab.thaw();
       cable.heal();
       cable.delayMs = 0;
       cable.duplicateOps = 0;
@@ -176,7 +238,12 @@ export class World {
 
   async isSettled(): Promise<boolean> {
     const position = await this.storage.position(ACTOR);
-    for (const { client, database } of this.devices) {
+    for (const { client, database, second } of this.devices) {
+      if (
+        second !== undefined &&
+        (second.client.status.pending > 0 || second.client.status.link !== "online")
+      )
+        return false;
       if (client.status.pending > 0 || client.status.link !== "online") return false;
       const cursor = await database.read(["meta"], (tx) => tx.get("meta", ["cursor"]));
       if ((cursor?.value ?? 0) !== position) return false;
@@ -238,7 +305,10 @@ export class World {
   }
 
   async close(): Promise<void> {
-    for (const { client } of this.devices) await client.close();
+    for (const device of this.devices) {
+      await device.second?.client.close();
+      await device.client.close();
+    }
     await this.#core?.close();
   }
 }
