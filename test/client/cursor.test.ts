@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ACTOR } from "../sim/world.ts";
+import { ACTOR } from "../sim/device.ts";
 import { begin, say, textsIn, watchFrames } from "./setting.ts";
 
 test("[P32, P41, P42, P44, C62] a push that never came leaves a gap: the cursor waits, and what was missed is asked for", async () => {

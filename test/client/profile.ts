@@ -10,7 +10,8 @@ import { type TestEnvironment, testEnvironment } from "../../src/testing/environ
 import type { TestCable } from "../../src/testing/network.ts";
 import { TestPage } from "../../src/testing/page.ts";
 import { type TestTab, TestTabs } from "../../src/testing/tabs.ts";
-import { ACTOR, SESSION, type World } from "../sim/world.ts";
+import { ACTOR, SESSION } from "../sim/device.ts";
+import type { World } from "../sim/world.ts";
 
 const OP_TYPES = new Set(["append", "replace", "edit", "delete"]);
 

@@ -15,7 +15,8 @@ import { SYNC_SCHEMA, type SyncRows } from "../../src/store/sync-rows.ts";
 import { type TestEnvironment, testEnvironment } from "../../src/testing/environment.ts";
 import type { TestCable, TestFrame } from "../../src/testing/network.ts";
 import { TestPage } from "../../src/testing/page.ts";
-import { ACTOR, type Device, SESSION, World } from "../sim/world.ts";
+import { ACTOR, type Device, SESSION } from "../sim/device.ts";
+import { World } from "../sim/world.ts";
 
 /** A world with its devices by name, whose clients have connected. */
 export async function begin(

@@ -7,7 +7,7 @@ import { MemoryDatabase } from "../../src/store/memory-database.ts";
 import { SYNC_SCHEMA, type SyncRows } from "../../src/store/sync-rows.ts";
 import type { StorageNews } from "../../src/sync/status.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
-import { ACTOR } from "../sim/world.ts";
+import { ACTOR } from "../sim/device.ts";
 import { begin, say } from "./setting.ts";
 
 function browser(answers: { before: boolean; asked: () => Promise<boolean> }) {

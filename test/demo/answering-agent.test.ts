@@ -4,7 +4,8 @@ import { answerId } from "../../demo/agent/answer-id.ts";
 import { AnsweringAgent } from "../../demo/agent/answering-agent.ts";
 import type { Asked, Responder } from "../../demo/agent/responder.ts";
 import { memoryStorage } from "../../server/storage/memory.ts";
-import { type Device, SESSION, World } from "../sim/world.ts";
+import { type Device, SESSION } from "../sim/device.ts";
+import { World } from "../sim/world.ts";
 
 let world: World;
 let reports: unknown[];

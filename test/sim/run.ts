@@ -1,8 +1,9 @@
 import { expect } from "vitest";
 import { memoryStorage } from "../../server/storage/memory.ts";
 import type { Client } from "../../src/client.ts";
+import { SIDE } from "./device.ts";
 import { newLedger, STEPS } from "./steps.ts";
-import { SIDE, textsOf, World } from "./world.ts";
+import { textsOf, World } from "./world.ts";
 
 /** One thing that happens in a world: to which device, what, and a number that decides its details. */
 export interface Scripted {

@@ -1,7 +1,8 @@
 import { ConflictError, RejectedError } from "../../src/model/errors.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import type { Message } from "../../src/model/message.ts";
-import { type Device, SESSION, SIDE, type World, type Writer } from "./world.ts";
+import { type Device, SESSION, SIDE, type Writer } from "./device.ts";
+import type { World } from "./world.ts";
 
 /** What the simulation knows must be true in the end. */
 export interface Ledger {

@@ -1,7 +1,7 @@
 import { describe, test } from "vitest";
 import { storeConformance } from "../../src/testing/store-conformance.ts";
 import { begin } from "../client/setting.ts";
-import { ACTOR } from "../sim/world.ts";
+import { ACTOR } from "../sim/device.ts";
 
 for (const online of [true, false]) {
   describe(`[T8] the synced store passes the suite that ships, ${online ? "online" : "offline"}`, () => {
