@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { textOf } from "../../src/model/message.ts";
-import type { Device, World } from "../sim/world.ts";
+import type { Device } from "../sim/device.ts";
+import type { World } from "../sim/world.ts";
 import { begin, say, textsIn } from "./setting.ts";
 
 async function logs(world: World, { session }: Device): Promise<string[][]> {

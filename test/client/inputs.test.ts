@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { HoldfastError, InvalidInputError } from "../../src/model/errors.ts";
 import { type ClientOptions, openClient } from "../../src/open-client.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
-import type { Device } from "../sim/world.ts";
+import type { Device } from "../sim/device.ts";
 import { begin, rowsOf, say } from "./setting.ts";
 
 // What a caller without types may pass.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Device, World } from "../sim/world.ts";
+import type { Device } from "../sim/device.ts";
+import type { World } from "../sim/world.ts";
 import { begin, loseEachAnswerOnce, say, textsIn, watchFrames } from "./setting.ts";
 
 /** Every kind of op, begun on a session that holds "one" and "two" in generation 1. */

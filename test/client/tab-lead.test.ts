@@ -8,7 +8,8 @@ import { SYNC_SCHEMA, type SyncRows } from "../../src/store/sync-rows.ts";
 import type { StorageNews } from "../../src/sync/status.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
 import { TestTabs } from "../../src/testing/tabs.ts";
-import { ACTOR, World } from "../sim/world.ts";
+import { ACTOR } from "../sim/device.ts";
+import { World } from "../sim/world.ts";
 import { Profile, type ProfileTab, shared } from "./profile.ts";
 import { replaceRelay, say, textsIn, watchFrames } from "./setting.ts";
 
