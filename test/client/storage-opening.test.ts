@@ -3,7 +3,7 @@ import { textOf } from "../../src/model/message.ts";
 import { openClient } from "../../src/open-client.ts";
 import { OPEN_LIMIT_MS } from "../../src/store/dexie-database.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
-import { ACTOR } from "../sim/world.ts";
+import { ACTOR } from "../sim/device.ts";
 import { fakeBrowser } from "../support/fake-browser.ts";
 import { begin, say } from "./setting.ts";
 
