@@ -21,10 +21,8 @@ export type Greeting =
 
 /** Whether a hello is welcome (rules P4–P6). Never rejects. */
 export async function greet(hello: Claim, services: RelayServices, info: ConnectionInfo): Promise<Greeting> {
-  if (hello.protocol !== PROTOCOL_VERSION) {
-    const message = `This relay speaks version ${PROTOCOL_VERSION} of the protocol`;
-    return { welcome: false, fault: { code: "version", message, protocol: PROTOCOL_VERSION } };
-  }
+  const foreign = versionFault(hello.protocol);
+  if (foreign !== undefined) return { welcome: false, fault: foreign };
   let identity: Identity;
   try {
     identity = await services.identify(hello, info);
@@ -42,6 +40,13 @@ export async function greet(hello: Claim, services: RelayServices, info: Connect
     services.reporter.report("error", "read-failed", { frame: "hello", error: String(error) });
     return { welcome: false, fault: { code: "try-again", message: "The relay's storage could not be read" } };
   }
+}
+
+/** What another version of the protocol than this relay's is told (rule P6). */
+export function versionFault(protocol: number): FaultTold | undefined {
+  if (protocol === PROTOCOL_VERSION) return undefined;
+  const message = `This relay speaks version ${PROTOCOL_VERSION} of the protocol, the client ${protocol}`;
+  return { code: "version", message, protocol: PROTOCOL_VERSION };
 }
 
 async function catalogPlace(storage: RelayStorage, actor: string): Promise<CatalogPlace> {

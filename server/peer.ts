@@ -1,9 +1,9 @@
-import { writeFrame } from "../src/wire/codec.ts";
+import { versionOfHello, writeFrame } from "../src/wire/codec.ts";
 import { FAULTS } from "../src/wire/fault.ts";
 import { PROTOCOL_VERSION } from "../src/wire/hello.ts";
 import { AnswerLine, type Task } from "./answer-line.ts";
 import { FrameReader, type Incoming } from "./frame-reader.ts";
-import { type Greeting, greet } from "./greeting.ts";
+import { type Greeting, greet, versionFault } from "./greeting.ts";
 import { limitTold, maxBinaryFrameBytes, wireLimits } from "./limits.ts";
 import { drained } from "./outbox-gauge.ts";
 import { PeerChannels } from "./peer-channels.ts";
@@ -69,10 +69,14 @@ export class Peer implements Receiver, Participant {
 
   dismiss(fault: FaultTold): void {
     if (this.#phase.at === "over") return;
-    this.#services.reporter.report("info", "connection-refused", {
-      code: fault.code,
-      limit: fault.limit?.name,
-    });
+    this.#services.reporter.report(
+      "info",
+      this.#phase.at === "open" ? "connection-ended" : "connection-refused",
+      {
+        code: fault.code,
+        limit: fault.limit?.name,
+      },
+    );
     this.#leave();
     this.#connection.send(faultText(fault));
     this.#connection.close(FAULTS[fault.code].close ?? 1008, fault.code);
@@ -99,7 +103,9 @@ export class Peer implements Receiver, Participant {
     const first = typeof data === "string" ? new FrameReader(limits).read(data) : undefined;
     if (first?.is !== "frame" || first.frame.type !== "hello" || phase.at !== "greeting") {
       const message = "The first frame is a hello, and the next waits for the welcome";
-      this.dismiss({ code: "malformed", message });
+      const version = typeof data === "string" && phase.at === "greeting" ? versionOfHello(data) : undefined;
+      const foreign = version === undefined ? undefined : versionFault(version);
+      this.dismiss(foreign ?? { code: "malformed", message });
       return;
     }
     this.#phase = { ...phase, at: "checking" };

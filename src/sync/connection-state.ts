@@ -39,6 +39,8 @@ export interface OnlinePhase {
   readonly heardMs: number;
   /** Pings sent since then. */
   readonly pings: number;
+  /** When the last ping was sent. */
+  readonly pingedMs: number;
   /** When to ask for the token that follows this one; by this device's clock. */
   readonly refreshMs: number | undefined;
   /** The question for it that is open. */

@@ -33,10 +33,10 @@ export function step(state: ConnectionState, event: ConnectionEvent, nowMs: numb
     case "reconnect":
       if (state.phase === "refused")
         return attempt({ ...factsOf(state), failures: 0, refusals: 0, tokenKnown: false });
-      return hurry({ ...state, failures: 0 });
+      return hurry({ ...state, failures: 0 }, nowMs);
     case "page":
-      if (event.signal === "offline") return state.phase === "online" ? probe(state) : stay(state);
-      return hurry(event.signal === "online" ? { ...state, failures: 0 } : state);
+      if (event.signal === "offline") return state.phase === "online" ? probe(state, nowMs) : stay(state);
+      return hurry(event.signal === "online" ? { ...state, failures: 0 } : state, nowMs);
     case "token":
       if (state.phase === "asking" && state.ask === event.ask) return connect({ ...state, tokenKnown: true });
       if (state.phase === "online" && state.ask === event.ask) {
@@ -132,6 +132,7 @@ function welcomed(state: ConnectionState, socket: number, welcome: Welcome, nowM
     sinceMs: nowMs,
     heardMs: nowMs,
     pings: 0,
+    pingedMs: nowMs,
     refreshMs,
     ask: undefined,
   };
@@ -208,14 +209,14 @@ function tokenFailed(state: ConnectionFacts, cause: unknown): ConnectionStep {
 }
 
 /** Something says that now is a good moment: no waiting, and a look whether what seems to stand still does. */
-function hurry(state: ConnectionState): ConnectionStep {
+function hurry(state: ConnectionState, nowMs: number): ConnectionStep {
   switch (state.phase) {
     case "waiting":
       return attempt(state);
     case "needs-auth":
       return ask(state);
     case "online":
-      return probe(state);
+      return probe(state, nowMs);
     case "idle":
     case "asking":
     case "connecting":

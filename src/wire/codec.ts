@@ -38,6 +38,18 @@ export function writeFrame(frame: ClientFrame | RelayFrame): string {
   return JSON.stringify(frame);
 }
 
+/** The protocol version that a client's first text names, also where this version cannot read the rest of it (P6). */
+export function versionOfHello(text: string): number | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null) return undefined;
+    const { type, protocol } = value as Record<string, unknown>;
+    return type === "hello" && typeof protocol === "number" ? protocol : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 function read<Frame>(reader: Reader<Frame>, text: string): Read<Frame> {
   let value: unknown;
   try {

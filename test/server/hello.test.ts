@@ -107,6 +107,13 @@ describe("before the welcome", () => {
     await client.ask({ ...hello, protocol: 2 });
     expect(client.frames).toMatchObject([{ type: "fault", code: "version", protocol: 1 }]);
     refusedAs(client, "version");
+    // A later version may look otherwise, apart from these two fields.
+    const later = relay.connect();
+    await later.ask({ type: "hello", protocol: 7, who: "ann" } as never);
+    expect(later.frames).toMatchObject([
+      { code: "version", protocol: 1, message: expect.stringMatching(/1.*7/) },
+    ]);
+    refusedAs(later, "version");
   });
 
   test("[C46] unauthenticated connections leave nothing behind", async () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { contendedDelay, drawDelayMs, refusedDelay, retryDelay } from "../../src/sync/backoff.ts";
+import { seededRandom } from "../../src/testing/random.ts";
 
 test("[P9] the wait is up to 250 ms at first and doubles up to 30 s", () => {
   expect([0, 1, 2, 3, 4, 5, 6, 7, 8].map((failures) => retryDelay(failures).maxMs)).toEqual([
@@ -45,4 +46,20 @@ test("[C30] even the shortest waits between refused tokens leave fewer than ten 
 test("[C18] who was beaten to a session once tries again at once; more often, after a time drawn from bounds that double to 500 ms", () => {
   expect([1, 2, 3, 6, 50].map((losses) => contendedDelay(losses).maxMs)).toEqual([0, 40, 80, 500, 500]);
   expect(contendedDelay(9).minMs).toBe(0);
+});
+
+test("[C31] a thousand clients that lost one relay come back spread: no tenth of a second of a long outage sees many", () => {
+  const OUTAGE_MS = 20_000;
+  const buckets = new Map<number, number>();
+  for (let seed = 1; seed <= 1000; seed++) {
+    const random = seededRandom(seed);
+    let atMs = 0;
+    for (let failures = 0; atMs < OUTAGE_MS; failures++)
+      atMs += drawDelayMs(retryDelay(failures), random.fraction());
+    const bucket = Math.floor(atMs / 100);
+    buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
+  }
+  // Even over the wait of some 16 s it would be about 6; the waits under way are shorter for some.
+  expect(Math.max(...buckets.values())).toBeLessThan(30);
+  expect(buckets.size).toBeGreaterThan(100);
 });

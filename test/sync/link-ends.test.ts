@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConnectionError, HoldfastError, ProtocolError } from "../../src/model/errors.ts";
-import { connectsIn, stage, welcomeOf } from "./link-relay.ts";
+import { connectsIn, stage, type Visit, welcomeOf, welcoming } from "./link-relay.ts";
 
 describe("connections that end", () => {
   test("[C29] a relay that is away is tried for ever, never more than 30 s apart", async () => {
@@ -150,4 +150,57 @@ describe("connections that end", () => {
     expect([on.cable.connects, on.cable.open, on.clock.waiting]).toEqual([1, 0, 0]);
     expect(on.log.slice(-3)).toEqual(["offline", "status closed", "relay heard 1000"]);
   });
+});
+
+describe("something else answers where the relay was", () => {
+  const page = "<!DOCTYPE html><html><body>Please sign in to this network</body></html>";
+  test.each([
+    ["a portal that lets the socket open and talks of itself", (visit: Visit) => visit.socket.send(page)],
+    ["one that sends bytes nobody asked for", (visit: Visit) => visit.socket.send(Uint8Array.of(0x16, 3, 1))],
+    ["one that accepts and closes at once", (visit: Visit) => visit.socket.close(1000)],
+    ["a relay that welcomes and dies", dies],
+  ] as const)(
+    "[C30] %s: a minute sees few connections, the status is honest, and the relay is found again",
+    async (_, answer) => {
+      for (let seed = 1; seed <= 20; seed++) {
+        const on = stage({ seed });
+        on.answer = (_frame, visit) => answer(visit);
+        on.link.start();
+        expect(await connectsIn(on, 60_000)).toBeLessThan(20);
+        expect(on.link.status.link).not.toBe("online");
+        expect(on.link.status.lastError).toBeDefined();
+        expect(on.cable.mostOpen).toBe(1);
+        on.answer = welcoming;
+        await on.clock.advance(31_000);
+        expect(on.link.status).toEqual({ link: "online", lastError: undefined });
+        on.link.close();
+      }
+    },
+  );
+
+  function dies(visit: Visit): void {
+    visit.say(welcomeOf());
+    visit.socket.close(1006);
+  }
+});
+
+test("[C32] a hundred flips of the network: at most one socket, and the late end of an old one ends nothing", async () => {
+  const on = stage();
+  on.link.start();
+  on.cable.delayMs = [0, 400];
+  for (let flip = 0; flip < 100; flip++) {
+    on.cable.cut(flip % 3 === 0 ? { silently: true } : {});
+    on.env.page.signal("offline");
+    await on.clock.advance((flip * 137) % 900);
+    on.cable.heal();
+    on.env.page.signal("online");
+    await on.clock.advance((flip * 71) % 700);
+  }
+  await on.clock.advance(60_000);
+  expect(on.link.status.link).toBe("online");
+  expect([on.cable.mostOpen, on.cable.open]).toEqual([1, 1]);
+  const connects = on.cable.connects;
+  await on.clock.advance(60_000);
+  expect(on.cable.connects).toBe(connects);
+  on.link.close();
 });
