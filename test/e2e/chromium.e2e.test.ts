@@ -1,4 +1,4 @@
-// What only Chromium can be made to do: freeze a page, crash it, tell its long tasks.
+// What only Chromium can be made to do: crash a page, tell its long tasks. A hang is alike everywhere, and tried here.
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Client } from "../../src/client.ts";

@@ -4,7 +4,7 @@ import { homedir, tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { type BrowserContext, chromium } from "playwright-core";
 
-const flags = [
+export const chromiumFlags: string[] = [
   "--no-sandbox",
   "--disable-gpu",
   "--disable-quic",
@@ -72,7 +72,7 @@ export async function openChromium(options: { profile?: string; headless?: boole
   const profile = options.profile ?? mkdtempSync(join(tmpdir(), "holdfast-profile-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath,
-    args: flags,
+    args: chromiumFlags,
     headless: options.headless ?? true,
   });
   const close = () => context.close();
