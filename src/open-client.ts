@@ -109,6 +109,7 @@ async function openStored(
     version: SYNC_SCHEMA_VERSION,
     tabs: env.tabs,
     clock: env.clock,
+    page: env.page,
     blocked,
     lost: (error) => tell(lostBy(error)),
     ...indexedDB,

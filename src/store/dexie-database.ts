@@ -8,16 +8,13 @@ import { IDENTITY_TABLE, identityOf } from "./database-identity.ts";
 import { type DexieDatabaseOptions, dexieOptions } from "./dexie-options.ts";
 import { DexieTransaction, dexieStores } from "./dexie-transaction.ts";
 import { tellAll } from "./listeners.ts";
+import { PageSleep } from "./page-sleep.ts";
 import { isPassing, isTimeout, isTrouble, storageError, translateFailure } from "./storage-failure.ts";
 import { readChange } from "./tab-change.ts";
-import { withinTime } from "./time-limit.ts";
+import { OPEN_LIMIT_MS, TRANSACTION_LIMIT_MS, withinTime } from "./time-limit.ts";
 
 /** How often it is looked up whether a transaction was committed, when the looking fails too. */
 const LOOKUPS = 3;
-
-/** How long opening may take, in milliseconds, and a transaction. */
-export const OPEN_LIMIT_MS = 8_000;
-export const TRANSACTION_LIMIT_MS = 30_000;
 
 /**
  * A {@link LocalDatabase} in IndexedDB. Opens at the first use; errors of the browser's storage come as
@@ -32,6 +29,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
   readonly #running = new Set<Promise<unknown>>();
   readonly #breaker: CircuitBreaker;
   readonly #marks = new CommitMarks();
+  readonly #sleep: PageSleep;
   /** How often the connection was opened anew. */
   #life = 0;
   #opened: Promise<unknown> | undefined;
@@ -43,6 +41,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
   constructor(schema: Schema<Rows>, options: DexieDatabaseOptions) {
     this.#schema = schema;
     this.#options = options;
+    this.#sleep = new PageSleep(options.page);
     this.#breaker = new CircuitBreaker(options.clock);
     this.#dexie = new Dexie(options.name, dexieOptions(options));
     this.#dexie.version(options.version ?? 1).stores({ ...dexieStores(schema), [IDENTITY_TABLE]: "key" });
@@ -105,6 +104,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     // What was asked for before this call still finishes; what is asked from now on is refused.
     const running = [...this.#running];
     this.#ended ??= "closed";
+    this.#sleep.close();
     // Nobody knows whether the other tab ever closes: then there is nothing to wait for.
     if (this.#waiting) this.#dexie.close();
     await Promise.allSettled(running);
@@ -182,7 +182,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       await this.open();
       const life = this.#life;
       try {
-        return await this.#transact(mode, tables, noting);
+        return await this.#sleep.through(noting, (work) => this.#transact(mode, tables, work));
       } catch (error) {
         const failed = this.#translate(error);
         if (this.#ended !== undefined || !isPassing(error)) throw failed;

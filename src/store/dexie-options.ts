@@ -1,5 +1,6 @@
 import type { DexieOptions } from "dexie";
 import type { Clock } from "../env/clock.ts";
+import type { Page } from "../env/page.ts";
 import type { Tabs } from "../env/tabs.ts";
 import type { StorageError } from "../model/errors.ts";
 
@@ -14,6 +15,8 @@ export interface DexieDatabaseOptions {
   readonly indexedDB?: IDBFactory | undefined;
   /** With one, opening and transactions have a time limit, and storage that goes on failing is left alone for a while. */
   readonly clock?: Clock | undefined;
+  /** With one, no transaction stays open while the page is frozen, so that it holds up no other tab. */
+  readonly page?: Pick<Page, "watch"> | undefined;
   readonly IDBKeyRange?: typeof IDBKeyRange | undefined;
   /** Told once when the database ends otherwise than by its own `close` or `destroy`. */
   readonly lost?: ((error: StorageError) => void) | undefined;

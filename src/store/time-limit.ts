@@ -1,5 +1,9 @@
 import type { Clock } from "../env/clock.ts";
 
+/** How long opening a database may take, in milliseconds, and a transaction. */
+export const OPEN_LIMIT_MS = 8_000;
+export const TRANSACTION_LIMIT_MS = 30_000;
+
 /** The work's outcome, or that of `late` when it has none in time. Without a clock there is no limit. */
 export async function withinTime<R>(
   clock: Clock | undefined,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { textOf } from "../../src/model/message.ts";
 import { openClient } from "../../src/open-client.ts";
-import { OPEN_LIMIT_MS } from "../../src/store/dexie-database.ts";
+import { OPEN_LIMIT_MS } from "../../src/store/time-limit.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
 import { ACTOR } from "../sim/device.ts";
 import { fakeBrowser } from "../support/fake-browser.ts";
