@@ -17,6 +17,7 @@ import type { TokenSource } from "./sync/link.ts";
 import { Rejected } from "./sync/rejected.ts";
 import { Replicas } from "./sync/replicas.ts";
 import { type ClientStatus, StatusBoard, type StorageNews, WIPED, WIPED_ELSEWHERE } from "./sync/status.ts";
+import { StreamHub } from "./sync/stream-hub.ts";
 import { SyncedStore } from "./sync/synced-store.ts";
 import { TabLead } from "./sync/tab-lead.ts";
 
@@ -47,6 +48,7 @@ export class Client {
   readonly #store: SyncedStore;
   readonly #board: StatusBoard;
   readonly #lead: TabLead;
+  readonly #streams: StreamHub;
   readonly #open = new Set<SyncedSession>();
   #stopAsking = (): void => {};
   #ending: Promise<void> | undefined;
@@ -74,6 +76,7 @@ export class Client {
       newId: this.#newId,
       wiped: () => void this.#end(() => db.close(), WIPED_ELSEWHERE),
     });
+    this.#streams = new StreamHub({ tabs, name, clock: env.clock, newId: this.#newId });
     this.#store = new SyncedStore({
       actorId,
       db,
@@ -115,6 +118,7 @@ export class Client {
       id,
       actorId: this.actorId,
       store: this.#store,
+      streams: this.#streams,
       ...(metadata === undefined ? {} : { metadata }),
       closed: () => this.#open.delete(session),
     });
@@ -181,6 +185,7 @@ export class Client {
       // Nobody waits for the relay any more; what was being written is.
       this.#lead.connection.close();
       await Promise.allSettled([...this.#open].map((session) => session.close()));
+      this.#streams.close();
       // A step that fails (a listener of a document may throw) keeps none of the others from being taken.
       const steps = [() => this.#lead.leave(), () => this.#replicas.close(), () => this.#lead.close()];
       for (const step of steps) {

@@ -12,6 +12,7 @@ export type HoldfastErrorCode =
   | "connection"
   | "auth"
   | "closed"
+  | "limit-reached"
   | "aborted"
   | "unsupported";
 

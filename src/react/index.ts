@@ -9,4 +9,5 @@ export type { SessionStateView } from "./use-session-state.ts";
 export { useSessionState } from "./use-session-state.ts";
 export type { SessionsView } from "./use-sessions.ts";
 export { useSessions } from "./use-sessions.ts";
+export { useStream } from "./use-stream.ts";
 export { useSyncStatus } from "./use-sync-status.ts";

@@ -1,5 +1,7 @@
-import { invalidInput } from "../model/errors.ts";
+import { InvalidInputError, invalidInput } from "../model/errors.ts";
+import { checkId } from "../model/ids.ts";
 import { copyJsonObject, type JsonObject, nameOf } from "../model/json.ts";
+import type { Role } from "../model/message.ts";
 
 /** State and metadata of a write, copied; undefined where they stay as they are stored. */
 export interface Beside {
@@ -30,4 +32,22 @@ export function readObject<T extends object>(given: T, path: string): T {
 export function readOperation(given: unknown, path: string): string | undefined {
   if (given === undefined || typeof given === "string") return given;
   throw invalidInput(path, `must be text, not ${nameOf(given)}`);
+}
+
+/** Who writes a stream, and in which run. @throws InvalidInputError for what is neither. */
+export function readStreamOptions(options: {
+  readonly role?: Role | undefined;
+  readonly runId?: string | undefined;
+}): { readonly role: Role; readonly runId: string | undefined } {
+  const { role = "assistant", runId } = readObject(options, "options");
+  // System messages are never stored, and a tool's result is not text.
+  if (role !== "assistant" && role !== "user" && role !== "developer")
+    throw invalidInput("role", 'must be "assistant", "user" or "developer"');
+  return { role, runId: runId === undefined ? undefined : checkId(runId, "runId") };
+}
+
+/** The number of a generation. @throws InvalidInputError for what is none. */
+export function readGeneration(generation: number): number {
+  if (Number.isSafeInteger(generation) && generation >= 0) return generation;
+  throw new InvalidInputError("generation must be a whole number from 0", { path: "generation" });
 }

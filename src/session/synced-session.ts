@@ -1,8 +1,8 @@
 import type { Awareness } from "y-protocols/awareness";
 import type { Doc } from "yjs";
-import { HoldfastError, InvalidInputError, invalidInput } from "../model/errors.ts";
+import { HoldfastError, invalidInput } from "../model/errors.ts";
 import { cloneJson, copyJsonObject, type JsonObject, jsonEquals } from "../model/json.ts";
-import type { Message, MessageInput } from "../model/message.ts";
+import type { Message, Role } from "../model/message.ts";
 import { EMPTY_HEAD, EMPTY_REVISION, type Revision, type Snapshot } from "../model/snapshot.ts";
 import { checkRevision } from "../store/checked-write.ts";
 import { readListener } from "../store/listeners.ts";
@@ -17,30 +17,20 @@ import {
   ViewMovedError,
   type WrittenOp,
 } from "../store/live-store.ts";
+import type { StreamBoard } from "../store/running-streams.ts";
 import { LiveMessages } from "./live-messages.ts";
+import { LiveStreams } from "./live-streams.ts";
 import { MessageDrafts, readList } from "./message-drafts.ts";
+import { MessageStream } from "./message-stream.ts";
 import { Session } from "./session.ts";
-import { copyBeside, readObject } from "./session-arguments.ts";
-
-/** How an append is meant. */
-export interface AppendOptions {
-  /** When others appended in between: `rebase` (default) stands behind theirs, `reject` is set aside and told. */
-  readonly onConflict?: "rebase" | "reject" | undefined;
-  /** Resolve when committed on this device (default), or when the relay has acknowledged. */
-  readonly until?: "local" | "confirmed" | undefined;
-}
-
-/** Messages, and what changes with them. State and metadata are whole: what they lack is removed. */
-export interface SyncedWrite {
-  readonly messages: Iterable<Message | MessageInput>;
-  readonly state?: JsonObject | undefined;
-  readonly metadata?: JsonObject | undefined;
-}
+import { copyBeside, readGeneration, readObject, readStreamOptions } from "./session-arguments.ts";
+import type { AppendOptions, SyncedWrite } from "./synced-write.ts";
 
 export interface SyncedSessionOptions {
   readonly id: string;
   readonly actorId: string;
   readonly store: LiveStore;
+  readonly streams: StreamBoard;
   /** Of a session that does not exist yet; it is written with the first write. */
   readonly metadata?: JsonObject | undefined;
   readonly closed?: (() => void) | undefined;
@@ -53,10 +43,14 @@ export interface SyncedSessionOptions {
 export class SyncedSession extends Session {
   /** The live end of the conversation, the last 50 messages to begin with. */
   readonly messages: LiveMessages;
+  /** The messages being written now, in any tab. */
+  readonly streams: LiveStreams;
   readonly #live: LiveStore;
   readonly #open: OpenState;
   readonly #firstMetadata: JsonObject;
   readonly #onClosed: (() => void) | undefined;
+  readonly #board: StreamBoard;
+  readonly #written = new Set<MessageStream>();
   readonly #ends = new Set<() => void>();
   /** The state as this session handed it out last: what a whole-state write is compared with. */
   #seen: SeenState | undefined;
@@ -65,13 +59,15 @@ export class SyncedSession extends Session {
   readonly #writing = new Set<Promise<unknown>>();
   #closed = false;
 
-  constructor({ id, actorId, store, metadata, closed }: SyncedSessionOptions) {
+  constructor({ id, actorId, store, streams, metadata, closed }: SyncedSessionOptions) {
     super({ id, actorId, store, ...(metadata === undefined ? {} : { metadata }) });
     this.#live = store;
     this.#open = store.open(id);
     this.#firstMetadata = metadata === undefined ? {} : copyJsonObject(metadata, "metadata");
     this.#onClosed = closed;
+    this.#board = streams;
     this.messages = new LiveMessages(store, id);
+    this.streams = new LiveStreams(streams, id, this.messages);
   }
 
   /** The Yjs document of the state: what the relay has and what was edited here directly. Ops in the outbox are not in it. */
@@ -189,6 +185,22 @@ export class SyncedSession extends Session {
     return next;
   }
 
+  /**
+   * Begins a message that is written bit by bit, by the assistant unless told otherwise. Closing the session stops it.
+   * @throws InvalidInputError for a role whose messages are not text or are not stored.
+   */
+  stream(
+    options: { readonly role?: Role | undefined; readonly runId?: string | undefined } = {},
+  ): MessageStream {
+    const { role, runId } = readStreamOptions(options);
+    this.#mustBeOpen();
+    const append = (message: Message): Promise<Snapshot> =>
+      this.append({ messages: [message] }).finally(() => this.#written.delete(stream));
+    const stream = new MessageStream({ session: this.id, board: this.#board, role, runId, append });
+    this.#written.add(stream);
+    return stream;
+  }
+
   /** The branches of this conversation, oldest first. Offline: those that are held on this device. */
   async generations(): Promise<readonly Generation[]> {
     this.#mustBeOpen();
@@ -222,9 +234,11 @@ export class SyncedSession extends Session {
   /** Ends live updates. What was written stays and is sent all the same. */
   async close(): Promise<void> {
     if (this.#closed) return;
+    const stopped = [...this.#written].map((stream) => stream.stop());
     this.#closed = true;
     // A write that was begun commits, and says so: told that it failed, somebody would write it again.
-    await Promise.allSettled([this.#updates, ...this.#writing]);
+    await Promise.allSettled([this.#updates, ...this.#writing, ...stopped]);
+    this.streams.close();
     this.messages.close();
     for (const end of [...this.#ends]) end();
     await this.#open.close();
@@ -281,9 +295,4 @@ export class SyncedSession extends Session {
   #mustBeOpen(): void {
     if (this.#closed) throw new HoldfastError("The session is closed", { code: "closed" });
   }
-}
-
-function readGeneration(generation: number): number {
-  if (Number.isSafeInteger(generation) && generation >= 0) return generation;
-  throw new InvalidInputError("generation must be a whole number from 0", { path: "generation" });
 }

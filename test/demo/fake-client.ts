@@ -2,7 +2,7 @@
 import type { Client } from "../../src/client.ts";
 import type { JsonObject } from "../../src/model/json.ts";
 import { createMessage, type Message, type MessageInput, textOf } from "../../src/model/message.ts";
-import type { SyncedWrite } from "../../src/session/synced-session.ts";
+import type { SyncedWrite } from "../../src/session/synced-write.ts";
 import type { MessageEntry } from "../../src/store/live-store.ts";
 import type { Catalog, SessionEntry } from "../../src/sync/catalog.ts";
 import type { Rejected, RejectedOp } from "../../src/sync/rejected.ts";

@@ -2,7 +2,8 @@
 import type { JsonObject } from "../../src/model/json.ts";
 import { type Message, textOf } from "../../src/model/message.ts";
 import type { Snapshot } from "../../src/model/snapshot.ts";
-import type { SyncedSession, SyncedWrite } from "../../src/session/synced-session.ts";
+import type { SyncedSession } from "../../src/session/synced-session.ts";
+import type { SyncedWrite } from "../../src/session/synced-write.ts";
 import type { MessageEntry } from "../../src/store/live-store.ts";
 import type { SessionEntry } from "../../src/sync/catalog.ts";
 

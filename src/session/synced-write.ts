@@ -1,0 +1,17 @@
+import type { JsonObject } from "../model/json.ts";
+import type { Message, MessageInput } from "../model/message.ts";
+
+/** How an append is meant. */
+export interface AppendOptions {
+  /** When others appended in between: `rebase` (default) stands behind theirs, `reject` is set aside and told. */
+  readonly onConflict?: "rebase" | "reject" | undefined;
+  /** Resolve when committed on this device (default), or when the relay has acknowledged. */
+  readonly until?: "local" | "confirmed" | undefined;
+}
+
+/** Messages, and what changes with them. State and metadata are whole: what they lack is removed. */
+export interface SyncedWrite {
+  readonly messages: Iterable<Message | MessageInput>;
+  readonly state?: JsonObject | undefined;
+  readonly metadata?: JsonObject | undefined;
+}
