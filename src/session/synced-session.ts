@@ -50,7 +50,7 @@ export class SyncedSession extends Session {
   readonly #firstMetadata: JsonObject;
   readonly #onClosed: (() => void) | undefined;
   readonly #board: StreamBoard;
-  readonly #written = new Set<MessageStream>();
+  readonly #running = new Set<MessageStream>();
   readonly #ends = new Set<() => void>();
   /** The state as this session handed it out last: what a whole-state write is compared with. */
   #seen: SeenState | undefined;
@@ -194,10 +194,13 @@ export class SyncedSession extends Session {
   ): MessageStream {
     const { role, runId } = readStreamOptions(options);
     this.#mustBeOpen();
-    const append = (message: Message): Promise<Snapshot> =>
-      this.append({ messages: [message] }).finally(() => this.#written.delete(stream));
+    const append = async (message: Message): Promise<Snapshot> => {
+      const snapshot = await this.append({ messages: [message] });
+      this.#running.delete(stream);
+      return snapshot;
+    };
     const stream = new MessageStream({ session: this.id, board: this.#board, role, runId, append });
-    this.#written.add(stream);
+    this.#running.add(stream);
     return stream;
   }
 
@@ -234,7 +237,7 @@ export class SyncedSession extends Session {
   /** Ends live updates. What was written stays and is sent all the same. */
   async close(): Promise<void> {
     if (this.#closed) return;
-    const stopped = [...this.#written].map((stream) => stream.stop());
+    const stopped = [...this.#running].map((stream) => stream.stop());
     this.#closed = true;
     // A write that was begun commits, and says so: told that it failed, somebody would write it again.
     await Promise.allSettled([this.#updates, ...this.#writing, ...stopped]);
