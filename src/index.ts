@@ -43,7 +43,7 @@ export type { LiveStreams } from "./session/live-streams.ts";
 export type { MessageStream } from "./session/message-stream.ts";
 export { Session } from "./session/session.ts";
 export type { SyncedSession } from "./session/synced-session.ts";
-export type { AppendOptions, SyncedWrite } from "./session/synced-write.ts";
+export type { AppendOptions, StreamOptions, SyncedWrite } from "./session/synced-write.ts";
 export type { SessionStore } from "./store/contract.ts";
 export { DexieStore } from "./store/dexie-store.ts";
 export type { Delivery, Generation, MessageEntry } from "./store/live-store.ts";

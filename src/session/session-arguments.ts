@@ -2,6 +2,7 @@ import { InvalidInputError, invalidInput } from "../model/errors.ts";
 import { checkId } from "../model/ids.ts";
 import { copyJsonObject, type JsonObject, nameOf } from "../model/json.ts";
 import type { Role } from "../model/message.ts";
+import type { StreamOptions } from "./synced-write.ts";
 
 /** State and metadata of a write, copied; undefined where they stay as they are stored. */
 export interface Beside {
@@ -35,10 +36,10 @@ export function readOperation(given: unknown, path: string): string | undefined 
 }
 
 /** Who writes a stream, and in which run. @throws InvalidInputError for what is neither. */
-export function readStreamOptions(options: {
-  readonly role?: Role | undefined;
-  readonly runId?: string | undefined;
-}): { readonly role: Role; readonly runId: string | undefined } {
+export function readStreamOptions(options: StreamOptions): {
+  readonly role: Role;
+  readonly runId: string | undefined;
+} {
   const { role = "assistant", runId } = readObject(options, "options");
   // System messages are never stored, and a tool's result is not text.
   if (role !== "assistant" && role !== "user" && role !== "developer")

@@ -24,7 +24,7 @@ import { MessageDrafts, readList } from "./message-drafts.ts";
 import { MessageStream } from "./message-stream.ts";
 import { Session } from "./session.ts";
 import { copyBeside, readGeneration, readObject, readStreamOptions } from "./session-arguments.ts";
-import type { AppendOptions, SyncedWrite } from "./synced-write.ts";
+import type { AppendOptions, StreamOptions, SyncedWrite } from "./synced-write.ts";
 
 export interface SyncedSessionOptions {
   readonly id: string;
@@ -189,9 +189,7 @@ export class SyncedSession extends Session {
    * Begins a message that is written bit by bit, by the assistant unless told otherwise. Closing the session stops it.
    * @throws InvalidInputError for a role whose messages are not text or are not stored.
    */
-  stream(
-    options: { readonly role?: Role | undefined; readonly runId?: string | undefined } = {},
-  ): MessageStream {
+  stream(options: StreamOptions = {}): MessageStream {
     const { role, runId } = readStreamOptions(options);
     this.#mustBeOpen();
     const append = async (message: Message): Promise<Snapshot> => {

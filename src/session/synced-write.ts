@@ -1,5 +1,5 @@
 import type { JsonObject } from "../model/json.ts";
-import type { Message, MessageInput } from "../model/message.ts";
+import type { Message, MessageInput, Role } from "../model/message.ts";
 
 /** How an append is meant. */
 export interface AppendOptions {
@@ -14,4 +14,11 @@ export interface SyncedWrite {
   readonly messages: Iterable<Message | MessageInput>;
   readonly state?: JsonObject | undefined;
   readonly metadata?: JsonObject | undefined;
+}
+
+/** Who writes a stream: the assistant unless told otherwise, in the run that is named. */
+export interface StreamOptions {
+  /** `assistant`, `user` or `developer`. */
+  readonly role?: Role | undefined;
+  readonly runId?: string | undefined;
 }
