@@ -2,7 +2,7 @@ import type { Awareness } from "y-protocols/awareness";
 import type { Doc } from "yjs";
 import { HoldfastError, invalidInput } from "../model/errors.ts";
 import { cloneJson, copyJsonObject, type JsonObject, jsonEquals } from "../model/json.ts";
-import type { Message, Role } from "../model/message.ts";
+import type { Message } from "../model/message.ts";
 import { EMPTY_HEAD, EMPTY_REVISION, type Revision, type Snapshot } from "../model/snapshot.ts";
 import { checkRevision } from "../store/checked-write.ts";
 import { readListener } from "../store/listeners.ts";
