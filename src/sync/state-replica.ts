@@ -21,7 +21,7 @@ const COMPACT_FROM = 64;
  */
 export class StateReplica {
   readonly doc = new Doc();
-  readonly awareness = new Awareness(this.doc);
+  readonly awareness: Awareness;
   readonly session: string;
   /** Another one for each replica: one that its session's end has overtaken is of another life. */
   readonly #life: string;
@@ -57,6 +57,8 @@ export class StateReplica {
     this.#db = db;
     this.session = session;
     this.doc.clientID = clientNumber(newId());
+    // Presence goes by the document's number, and keeps the one it finds here.
+    this.awareness = new Awareness(this.doc);
     this.#life = String(this.doc.clientID);
     this.#failed = events.failed;
     this.#ended = events.ended;

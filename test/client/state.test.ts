@@ -88,6 +88,15 @@ describe("state through clients", () => {
     }
   }
 
+  test("[P51] presence goes by the number of the document, also in a connection that ends", async () => {
+    const { world, a } = await begin(1);
+    expect(a.session.awareness.clientID).toBe(a.session.doc.clientID);
+    a.session.awareness.setLocalState({ name: "Ada" });
+    await world.settle();
+    await world.during(a.client.close());
+    expect(a.client.status.lastError).toBeUndefined();
+  });
+
   test("[H6, P55] online edits of two devices and edits of the document itself all arrive", async () => {
     const { world, a, b } = await begin(2);
     await world.during(a.session.append({ messages: [say("base")] }, { until: "confirmed" }));
