@@ -54,12 +54,14 @@ test("[C38, C17] the leading tab hangs with its ops on the way and is told nothi
       messages.map((message) => window.desk.session("hangs").append({ messages: [message] })),
     );
     setTimeout(() => {
-      const until = Date.now() + 15_000;
+      const until = Date.now() + 40_000;
       while (Date.now() < until);
     }, 5);
     return messages.map(({ id }) => id);
   }, texts);
-  await expect.poll(() => leads(follower), soon).toBe(true);
+  // A follower that is not seen takes nothing over.
+  await follower.bringToFront();
+  await expect.poll(() => leads(follower), { timeout: 38_000 }).toBe(true);
   const added = await say(follower, "hangs", "meanwhile");
   await flush(follower);
   await expect.poll(() => idsOnPhone("hangs"), soon).toEqual([...ids, ...added]);

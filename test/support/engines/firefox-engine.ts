@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import puppeteer from "puppeteer-core";
+import { setTimeout } from "node:timers/promises";
+import puppeteer, { type Browser, type LaunchOptions } from "puppeteer-core";
 import { type Engine, tabOf } from "./engine.ts";
 
 const names = ["firefox-esr", "firefox"];
@@ -18,6 +19,19 @@ function findFirefox(): string | undefined {
     .find((path) => existsSync(path));
 }
 
+/** A launcher whose browser was killed tidies its profile up a little later, under the hands of the next one. */
+async function launched(options: LaunchOptions): Promise<Browser> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await puppeteer.launch(options);
+    } catch (error) {
+      const untidy = error instanceof Error && "code" in error && error.code === "ENOENT";
+      if (!untidy || tries === 10) throw error;
+      await setTimeout(200);
+    }
+  }
+}
+
 export const firefoxEngine: Engine = {
   name: "firefox",
   lacking: () =>
@@ -25,7 +39,7 @@ export const firefoxEngine: Engine = {
   open: async (profile) => {
     const executablePath = findFirefox();
     if (executablePath === undefined) throw new Error("No Firefox on this machine");
-    const browser = await puppeteer.launch({
+    const browser = await launched({
       browser: "firefox",
       executablePath,
       userDataDir: profile,
