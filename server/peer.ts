@@ -1,3 +1,4 @@
+import { within } from "../src/env/within.ts";
 import { versionOfHello, writeFrame } from "../src/wire/codec.ts";
 import { FAULTS } from "../src/wire/fault.ts";
 import { PROTOCOL_VERSION } from "../src/wire/hello.ts";
@@ -10,7 +11,7 @@ import { PeerChannels } from "./peer-channels.ts";
 import { answerOf, notNow, opTask, type ReadFrame } from "./peer-tasks.ts";
 import { type FaultTold, faultText } from "./relay-frames.ts";
 import type { Connection, ConnectionInfo, Participant, Receiver, RelayServices } from "./relay-services.ts";
-import { atTime, within } from "./timing.ts";
+import { atTime } from "./timing.ts";
 
 interface Open {
   readonly at: "open";
@@ -255,7 +256,7 @@ export class Peer implements Receiver, Participant {
       clock,
       limits.authTimeoutMs,
       greet(hello, this.#services, this.#info),
-      late,
+      () => late,
     );
     if (this.#phase.at !== "open") return;
     if (!greeting.welcome) {

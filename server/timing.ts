@@ -11,12 +11,4 @@ export function atTime(clock: Clock, timeMs: number, fire: () => void): () => vo
   return () => cancel();
 }
 
-/** What `work` gives, or `late` when it takes longer. What it gives after that is dropped. */
-export function within<T>(clock: Clock, timeoutMs: number, work: Promise<T>, late: T): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const cancel = clock.after(timeoutMs, () => resolve(late));
-    work.then(resolve, reject).finally(cancel);
-  });
-}
-
 const DAY_MS = 86_400_000;

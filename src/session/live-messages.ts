@@ -1,6 +1,6 @@
 import { invalidInput } from "../model/errors.ts";
 import { messageEquals } from "../model/message-equality.ts";
-import { readListener, tellAll } from "../store/listeners.ts";
+import { Listeners } from "../store/listeners.ts";
 import type { LiveStore, MessageEntry, Window } from "../store/live-store.ts";
 
 /** How many messages a conversation shows to begin with, and adds each time earlier ones are asked for. */
@@ -15,7 +15,7 @@ const NOTHING: Window = Object.freeze({ entries: Object.freeze([]), hasEarlier: 
 export class LiveMessages {
   readonly #store: LiveStore;
   readonly #session: string;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   #window = NOTHING;
   #count = WINDOW_MESSAGES;
   #unwatch: (() => void) | undefined;
@@ -51,11 +51,9 @@ export class LiveMessages {
 
   /** Told after each change of `entries` or `hasEarlier`. */
   subscribe(listener: () => void): () => void {
-    const told = readListener(listener);
-    const own = (): void => told();
-    this.#listeners.add(own);
+    const end = this.#listeners.add(listener);
     this.#begin();
-    return () => this.#listeners.delete(own);
+    return end;
   }
 
   close(): void {
@@ -114,6 +112,6 @@ export class LiveMessages {
       entries.every((entry, index) => entry === before.entries[index]);
     this.#window = { ...next, entries: same ? before.entries : Object.freeze(entries) };
     if (same && next.hasEarlier === before.hasEarlier) return;
-    tellAll(this.#listeners);
+    this.#listeners.tell();
   }
 }

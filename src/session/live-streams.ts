@@ -1,4 +1,4 @@
-import { readListener, tellAll } from "../store/listeners.ts";
+import { Listeners } from "../store/listeners.ts";
 import type { RunningStream, StreamBoard } from "../store/running-streams.ts";
 import type { LiveMessages } from "./live-messages.ts";
 
@@ -12,7 +12,7 @@ export class LiveStreams {
   readonly #board: StreamBoard;
   readonly #session: string;
   readonly #messages: LiveMessages;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   /** Running streams whose message was seen: they stay hidden, whatever becomes of the message. */
   #seen: ReadonlySet<string> = new Set();
   #entries = NONE;
@@ -41,11 +41,9 @@ export class LiveStreams {
 
   /** Told after each change of `entries`. */
   subscribe(listener: () => void): () => void {
-    const told = readListener(listener);
-    const own = (): void => told();
-    this.#listeners.add(own);
+    const end = this.#listeners.add(listener);
     this.#begin();
-    return () => this.#listeners.delete(own);
+    return end;
   }
 
   close(): void {
@@ -61,7 +59,7 @@ export class LiveStreams {
       const now = this.entries;
       if (now === before) return;
       before = now;
-      tellAll(this.#listeners);
+      this.#listeners.tell();
     };
     const ends = [this.#board.watch(this.#session, look), this.#messages.subscribe(look)];
     this.#unwatch = () => {

@@ -1,17 +1,17 @@
 import { Dexie, type Transaction } from "dexie";
 import type { TabChannel } from "../env/tabs.ts";
+import { within } from "../env/within.ts";
 import type { StorageErrorReason } from "../model/errors.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { CommitMarks, isMarked, type Mark, putMark } from "./commit-mark.ts";
 import type { Change, LocalDatabase, Reader, Schema, Writer } from "./database.ts";
 import { IDENTITY_TABLE, identityOf } from "./database-identity.ts";
-import { type DexieDatabaseOptions, dexieOptions } from "./dexie-options.ts";
+import { type DexieDatabaseOptions, dexieOptions, LIMIT_MS } from "./dexie-options.ts";
 import { DexieTransaction, dexieStores } from "./dexie-transaction.ts";
-import { tellAll } from "./listeners.ts";
+import { Listeners } from "./listeners.ts";
 import { PageSleep } from "./page-sleep.ts";
 import { isPassing, isTimeout, isTrouble, storageError, translateFailure } from "./storage-failure.ts";
 import { readChange } from "./tab-change.ts";
-import { OPEN_LIMIT_MS, TRANSACTION_LIMIT_MS, withinTime } from "./time-limit.ts";
 
 /** How often it is looked up whether a transaction was committed, when the looking fails too. */
 const LOOKUPS = 3;
@@ -25,7 +25,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
   readonly #options: DexieDatabaseOptions;
   readonly #dexie: Dexie;
   readonly #channel: TabChannel | undefined;
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #listeners = new Listeners<[Change]>();
   readonly #running = new Set<Promise<unknown>>();
   readonly #breaker: CircuitBreaker;
   readonly #marks = new CommitMarks();
@@ -67,7 +67,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     this.#opened ??= Promise.resolve(this.#dexie.open());
     try {
       const opened = this.#opened;
-      await withinTime(this.#options.clock, OPEN_LIMIT_MS, opened, () => {
+      await within(this.#options.clock, LIMIT_MS.open, opened, () => {
         // What waits for another tab was told so, and goes on waiting.
         if (this.#waiting) return opened;
         throw storageError("timeout");
@@ -95,9 +95,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
   }
 
   watch(listener: (change: Change) => void): () => void {
-    const own = (change: Change): void => listener(change);
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+    return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {
@@ -214,7 +212,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       if (mode === "rw!") transaction.idbtrans.commit?.();
       return result;
     });
-    return withinTime(this.#options.clock, TRANSACTION_LIMIT_MS, Promise.resolve(transacted), () => {
+    return within(this.#options.clock, LIMIT_MS.transaction, Promise.resolve(transacted), () => {
       late = true;
       try {
         running?.abort();
@@ -233,7 +231,7 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
         await this.open();
         if (mark === undefined) return false;
         const looked = Promise.resolve(isMarked(this.#dexie.table(IDENTITY_TABLE), mark));
-        return await withinTime(this.#options.clock, TRANSACTION_LIMIT_MS, looked, () => {
+        return await within(this.#options.clock, LIMIT_MS.transaction, looked, () => {
           throw storageError("timeout");
         });
       } catch (error) {
@@ -294,6 +292,6 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
 
   /** The commit stands whatever a listener does. */
   #tell(change: Change): void {
-    tellAll(this.#listeners, change);
+    this.#listeners.tell(change);
   }
 }

@@ -4,6 +4,9 @@ import type { Page } from "../env/page.ts";
 import type { Tabs } from "../env/tabs.ts";
 import type { StorageError } from "../model/errors.ts";
 
+/** How long opening a database may take, in milliseconds, and a transaction. */
+export const LIMIT_MS = { open: 8_000, transaction: 30_000 } as const;
+
 export interface DexieDatabaseOptions {
   /** The database's name among those of this origin. */
   readonly name: string;

@@ -1,4 +1,5 @@
 import type { Clock } from "../env/clock.ts";
+import { within } from "../env/within.ts";
 import type { LocalDatabase } from "./database.ts";
 import { storageError } from "./storage-failure.ts";
 import { SYNC_SCHEMA, type SyncRows } from "./sync-rows.ts";
@@ -20,30 +21,12 @@ export async function eraseAll(db: LocalDatabase<SyncRows>, clock: Clock): Promi
   await db.write(TABLES, async (tx) => {
     for (const table of TABLES) await tx.deleteRange(table, {});
   });
-  await within(db.destroy(), { clock, limitMs: DELETION_LIMIT_MS, otherwise: () => undefined });
+  await within(clock, DELETION_LIMIT_MS, db.destroy(), () => undefined);
 }
 
 /** A wipe as it was begun. @throws StorageError `timeout` when a tab that hangs holds it up; it goes on all the same. */
 export function wipeWithin(clock: Clock, wipe: Promise<void>): Promise<void> {
-  const otherwise = (): never => {
+  return within(clock, WIPE_LIMIT_MS, wipe, () => {
     throw storageError("timeout");
-  };
-  return within(wipe, { clock, limitMs: WIPE_LIMIT_MS, otherwise });
-}
-
-/** What `work` gives, or at the limit what `otherwise` gives or throws; the work goes on all the same. */
-function within<T>(
-  work: Promise<T>,
-  limit: { readonly clock: Clock; readonly limitMs: number; readonly otherwise: () => T },
-): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const cancel = limit.clock.after(limit.limitMs, () => {
-      try {
-        resolve(limit.otherwise());
-      } catch (error) {
-        reject(error);
-      }
-    });
-    work.then(resolve, reject).finally(cancel);
   });
 }

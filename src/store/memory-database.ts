@@ -1,6 +1,6 @@
 import { StorageError, type StorageErrorReason } from "../model/errors.ts";
 import type { Change, LocalDatabase, Reader, Schema, Writer } from "./database.ts";
-import { tellAll } from "./listeners.ts";
+import { Listeners } from "./listeners.ts";
 import { type DiskUser, MemoryDisk, type TableImage } from "./memory-disk.ts";
 import { MemoryTransaction } from "./memory-transaction.ts";
 
@@ -18,7 +18,7 @@ export interface MemoryDatabaseOptions {
 export class MemoryDatabase<Rows> implements LocalDatabase<Rows> {
   readonly #disk: MemoryDisk;
   readonly #user: DiskUser;
-  readonly #listeners = new Set<(change: Change) => void>();
+  readonly #listeners = new Listeners<[Change]>();
   readonly #running = new Set<Promise<unknown>>();
   /** Ends the transactions that are running, for {@link kill} and for a disk that is destroyed. */
   readonly #aborts = new Set<() => void>();
@@ -55,9 +55,7 @@ export class MemoryDatabase<Rows> implements LocalDatabase<Rows> {
 
   watch(listener: (change: Change) => void): () => void {
     // Wrapped, so that the same function may listen twice.
-    const own = (change: Change): void => listener(change);
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+    return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {
@@ -132,7 +130,7 @@ export class MemoryDatabase<Rows> implements LocalDatabase<Rows> {
 
   /** The commit stands whatever a listener does. */
   #tell(change: Change): void {
-    tellAll(this.#listeners, change);
+    this.#listeners.tell(change);
   }
 
   #end(ended: { readonly reason: StorageErrorReason; readonly commits: boolean }): void {

@@ -1,6 +1,7 @@
 import type { Clock } from "../env/clock.ts";
 import { ConnectionError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
+import { Listeners } from "../store/listeners.ts";
 import type { Generation } from "../store/live-store.ts";
 import type { SessionRow } from "../store/sync-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
@@ -13,7 +14,7 @@ const FIRST_CONNECTION_MS = 5_000;
 
 /** What the connection is to the store: whether waiting for it makes sense, and its answers. */
 export class Connection implements Connected {
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   readonly #otherTabs: Asker;
   #link: LinkStatus = "offline";
   #fresh = false;
@@ -40,7 +41,7 @@ export class Connection implements Connected {
     this.#requests = now.requests;
     // After a failed attempt nobody waits for the next one.
     if (now.troubled || now.fresh) this.#patient = false;
-    this.#tellAll();
+    this.#listeners.tell();
   }
 
   /** This tab does not hold the connection: it does not wait for it. */
@@ -62,8 +63,7 @@ export class Connection implements Connected {
   }
 
   watch(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   async generations(session: string, incarnation: string): Promise<readonly Generation[]> {
@@ -104,10 +104,6 @@ export class Connection implements Connected {
     this.#stop();
     this.#stop = () => {};
     this.#patient = false;
-    this.#tellAll();
-  }
-
-  #tellAll(): void {
-    for (const listener of [...this.#listeners]) listener();
+    this.#listeners.tell();
   }
 }

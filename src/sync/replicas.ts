@@ -1,4 +1,5 @@
 import type { LocalDatabase } from "../store/database.ts";
+import { Listeners } from "../store/listeners.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import { StateReplica } from "./state-replica.ts";
 
@@ -13,7 +14,7 @@ export class Replicas {
   readonly #newId: () => string;
   readonly #failed: (error: unknown) => void;
   readonly #held = new Map<string, Held>();
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   readonly #unwatch: () => void;
 
   constructor(db: LocalDatabase<SyncRows>, newId: () => string, failed: (error: unknown) => void) {
@@ -37,7 +38,7 @@ export class Replicas {
       });
       held = { replica, users: 0 };
       this.#held.set(session, held);
-      this.#tell();
+      this.#listeners.tell();
     }
     held.users += 1;
     return held.replica;
@@ -50,7 +51,7 @@ export class Replicas {
     held.users -= 1;
     if (held.users > 0) return;
     this.#held.delete(replica.session);
-    this.#tell();
+    this.#listeners.tell();
     await replica.close();
   }
 
@@ -58,7 +59,7 @@ export class Replicas {
   #forget(session: string, replica: StateReplica): void {
     if (this.#held.get(session)?.replica !== replica) return;
     this.#held.delete(session);
-    this.#tell();
+    this.#listeners.tell();
   }
 
   /** The open document of the session, with all that is stored in it, while `work` runs. */
@@ -83,8 +84,7 @@ export class Replicas {
 
   /** Told when a session's document opens or closes. */
   watch(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {
@@ -92,9 +92,5 @@ export class Replicas {
     const held = [...this.#held.values()];
     this.#held.clear();
     await Promise.allSettled(held.map(({ replica }) => replica.close()));
-  }
-
-  #tell(): void {
-    for (const listener of [...this.#listeners]) listener();
   }
 }

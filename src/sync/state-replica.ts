@@ -3,7 +3,7 @@ import { applyUpdate, Doc, encodeStateAsUpdate } from "yjs";
 import { freezeJson, type JsonObject } from "../model/json.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { addStateUpdate } from "../store/land.ts";
-import { tellAll } from "../store/listeners.ts";
+import { Listeners } from "../store/listeners.ts";
 import type { SeenState } from "../store/live-store.ts";
 import { applyChanges, diffState, forkWith, readState } from "../store/state-document.ts";
 import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
@@ -43,7 +43,7 @@ export class StateReplica {
   #reading = false;
   #work: Promise<unknown> = Promise.resolve();
   #seen: SeenState | undefined;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
 
   /** Resolves when what is stored has been read. Until then the document is there, but may lack it. */
   readonly ready: Promise<void>;
@@ -146,8 +146,7 @@ export class StateReplica {
   }
 
   watch(listener: () => void): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
+    return this.#listeners.add(listener);
   }
 
   async close(): Promise<void> {
@@ -161,7 +160,7 @@ export class StateReplica {
     this.#seen = undefined;
     if (!this.#reading && !this.#over)
       this.#keep(update, origin !== undefined && origin === this.#remoteOrigin);
-    tellAll(this.#listeners);
+    this.#listeners.tell();
   };
 
   #keep(update: Uint8Array, durable: boolean): void {

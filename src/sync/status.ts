@@ -1,6 +1,6 @@
 import { type HoldfastError, StorageError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
-import { readListener, tellAll } from "../store/listeners.ts";
+import { Listeners } from "../store/listeners.ts";
 import { hasUnsentState, unsentSessions } from "../store/session-rows.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
@@ -41,7 +41,7 @@ export const WIPED_ELSEWHERE: Partial<ClientStatus> = {
 /** Keeps the status true: counts come from stored rows, the rest from whoever knows it (H12). */
 export class StatusBoard {
   readonly #db: LocalDatabase<SyncRows>;
-  readonly #listeners = new Set<() => void>();
+  readonly #listeners = new Listeners();
   readonly #unwatch: () => void;
   /** What the rows of each session say; only sessions that have something to say. */
   readonly #ops = new Map<string, number>();
@@ -73,10 +73,7 @@ export class StatusBoard {
   }
 
   subscribe(listener: () => void): () => void {
-    const told = readListener(listener);
-    const own = (): void => told();
-    this.#listeners.add(own);
-    return () => this.#listeners.delete(own);
+    return this.#listeners.add(listener);
   }
 
   set(change: Partial<ClientStatus>): void {
@@ -85,7 +82,7 @@ export class StatusBoard {
     const keys = Object.keys(change) as (keyof ClientStatus)[];
     if (keys.every((key) => next[key] === this.#status[key])) return;
     this.#status = Object.freeze(next);
-    tellAll(this.#listeners);
+    this.#listeners.tell();
   }
 
   /** Reads everything once; afterwards only what changed. */

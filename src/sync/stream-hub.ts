@@ -1,7 +1,7 @@
 import type { Clock } from "../env/clock.ts";
 import type { TabChannel, Tabs } from "../env/tabs.ts";
 import { HoldfastError } from "../model/errors.ts";
-import { tellAll } from "../store/listeners.ts";
+import { Listeners } from "../store/listeners.ts";
 import { type RunningStream, type StreamBoard, takePiece } from "../store/running-streams.ts";
 
 /** Running streams of one session in one tab. */
@@ -51,7 +51,7 @@ export class StreamHub implements StreamBoard {
   readonly #options: StreamHubOptions;
   readonly #channel: TabChannel;
   readonly #streams = new Map<string, Held>();
-  readonly #listeners = new Map<string, Set<() => void>>();
+  readonly #listeners = new Map<string, Listeners>();
   #closed = false;
 
   constructor(options: StreamHubOptions) {
@@ -99,12 +99,11 @@ export class StreamHub implements StreamBoard {
   }
 
   watch(session: string, listener: () => void): () => void {
-    const own = (): void => listener();
-    const listeners = this.#listeners.get(session) ?? new Set();
+    const listeners = this.#listeners.get(session) ?? new Listeners();
     this.#listeners.set(session, listeners);
-    listeners.add(own);
+    const end = listeners.add(listener);
     return () => {
-      listeners.delete(own);
+      end();
       if (listeners.size === 0 && this.#listeners.get(session) === listeners) this.#listeners.delete(session);
     };
   }
@@ -119,7 +118,7 @@ export class StreamHub implements StreamBoard {
 
   #set(held: Held): void {
     this.#streams.set(held.view.id, held);
-    tellAll(this.#listeners.get(held.session) ?? []);
+    this.#listeners.get(held.session)?.tell();
   }
 
   #drop(id: string): void {
@@ -127,7 +126,7 @@ export class StreamHub implements StreamBoard {
     if (held === undefined) return;
     held.cancel();
     this.#streams.delete(id);
-    tellAll(this.#listeners.get(held.session) ?? []);
+    this.#listeners.get(held.session)?.tell();
   }
 
   #ended(id: string, kept: boolean): void {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { textOf } from "../../src/model/message.ts";
 import { openClient } from "../../src/open-client.ts";
-import { OPEN_LIMIT_MS } from "../../src/store/time-limit.ts";
+import { LIMIT_MS } from "../../src/store/dexie-options.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
 import { ACTOR } from "../sim/device.ts";
 import { fakeBrowser } from "../support/fake-browser.ts";
@@ -59,7 +59,7 @@ describe("a database that cannot be had", () => {
     const { world, browser, tab } = await setting();
     const { env, open } = tab(opening(browser.indexedDB, () => ({}) as IDBOpenDBRequest));
     const opened = open();
-    await world.clock.advance(OPEN_LIMIT_MS);
+    await world.clock.advance(LIMIT_MS.open);
     const client = await opened;
     expect(client.status.storage).toBe("memory");
     expect(env.reporter.reports).toContainEqual(

@@ -22,17 +22,16 @@ const told = (history: readonly Message[]): [Role, Content[]][] =>
 function faultOf(history: readonly Message[]): string | undefined {
   let open: string[] = [];
   for (const [at, message] of history.entries()) {
-    for (const block of message.content) {
+    for (const [blockAt, block] of message.content.entries()) {
+      const called = message.content.slice(0, blockAt).some(({ type }) => type === "tool_use");
       if (block.type === "tool_result") {
         const place = open.indexOf(block.toolUseId);
         if (place === -1) return `message ${at}: a result without a call before it`;
         open = open.filter((_, index) => index !== place);
       } else if (block.type === "tool_use") {
-        const own = message.content.slice(0, message.content.indexOf(block));
-        if (open.length > 0 && !own.some((other) => other.type === "tool_use"))
-          return `message ${at}: calls are open`;
+        if (open.length > 0 && !called) return `message ${at}: calls are open`;
         open.push(block.id);
-      } else if (open.length > 0 && !message.content.some((other) => other.type === "tool_use")) {
+      } else if (open.length > 0 && !called) {
         return `message ${at}: words before the results`;
       }
     }
@@ -149,6 +148,15 @@ describe("a history for a model", () => {
       expect(given.length).toBe(2);
       expect(given[1]?.id).not.toBe(id);
     }
+  });
+
+  test("[S16] words stand before a result, and a call behind it: the result comes first by itself", () => {
+    const history = [said("user", call("c")), said("user", "", result("c"), call("a"), result("a"))];
+    expect(told(toModelMessages(history))).toEqual([
+      ["user", [call("c")]],
+      ["tool", [result("c")]],
+      ["user", [{ type: "text", text: "" }, call("a"), result("a")]],
+    ]);
   });
 
   const anyPiece = fc.oneof(

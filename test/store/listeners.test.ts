@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { tellAll } from "../../src/store/listeners.ts";
+import { Listeners } from "../../src/store/listeners.ts";
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -9,14 +9,15 @@ test("[H12] a listener that throws keeps nobody else from hearing; its error sur
   const later: (() => void)[] = [];
   vi.stubGlobal("queueMicrotask", (run: () => void) => later.push(run));
   const heard: string[] = [];
-  const listeners = [
-    (text: string) => heard.push(`1 ${text}`),
-    () => {
-      throw new Error("the application's");
-    },
-    (text: string) => heard.push(`3 ${text}`),
-  ];
-  tellAll(listeners, "news");
+  const listeners = new Listeners<[string]>();
+  listeners.add((text) => heard.push(`1 ${text}`));
+  listeners.add(() => {
+    throw new Error("the application's");
+  });
+  listeners.add((text) => heard.push(`3 ${text}`));
+  const end = listeners.add((text) => heard.push(`4 ${text}`));
+  end();
+  listeners.tell("news");
   expect(heard).toEqual(["1 news", "3 news"]);
   expect(later).toHaveLength(1);
   expect(() => later[0]?.()).toThrow("the application's");

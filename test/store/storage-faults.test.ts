@@ -5,8 +5,8 @@ import { HoldfastError, StorageError } from "../../src/model/errors.ts";
 import { CircuitBreaker } from "../../src/store/circuit-breaker.ts";
 import { isMarked, putMark } from "../../src/store/commit-mark.ts";
 import { DexieDatabase } from "../../src/store/dexie-database.ts";
+import { LIMIT_MS } from "../../src/store/dexie-options.ts";
 import { isPassing, translateFailure } from "../../src/store/storage-failure.ts";
-import { OPEN_LIMIT_MS, TRANSACTION_LIMIT_MS } from "../../src/store/time-limit.ts";
 import { TestClock } from "../../src/testing/clock.ts";
 import { seededRandom } from "../../src/testing/random.ts";
 import { TEST_SCHEMA, type TestRows } from "../contracts/test-rows.ts";
@@ -20,6 +20,11 @@ function profile(seed: number, faults: readonly Fault[] = FAULTS) {
   const open = (clock?: TestClock) =>
     new DexieDatabase<TestRows>(TEST_SCHEMA, { name: "faulty", ...browser, indexedDB, clock });
   return { browser, faulty, open };
+}
+
+/** A clock that gives IndexedDB time between its timers. */
+function slowClock(): TestClock {
+  return new TestClock({ settle: () => new Promise((resolve) => setTimeout(resolve, 5)) });
 }
 
 /** Adds a row, and one to the counter: doubled, the counter tells; torn, they differ. */
@@ -98,7 +103,7 @@ describe("IndexedDB that fails", () => {
   );
 
   test("[C40, C53] a transaction that never ends is given up in bounded time, and holds up nobody after that", async () => {
-    const clock = new TestClock({ settle: () => new Promise((resolve) => setTimeout(resolve, 5)) });
+    const clock = slowClock();
     const { faulty, open } = profile(1, ["stuck"]);
     const db = open(clock);
     await add(db, "before");
@@ -106,7 +111,7 @@ describe("IndexedDB that fails", () => {
     const stuck = add(db, "stuck").catch((error: unknown) => error);
     while (clock.waiting === 0 || faulty.injected.size === 0)
       await new Promise((resolve) => setTimeout(resolve, 1));
-    await clock.advance(TRANSACTION_LIMIT_MS);
+    await clock.advance(LIMIT_MS.transaction);
     expect(await stuck).toMatchObject({ name: "StorageError", reason: "timeout" });
     faulty.rate = 0;
     expect(await add(db, "after")).toBe(2);
@@ -123,12 +128,12 @@ describe("IndexedDB that fails", () => {
       clock,
     });
     const opened = db.open().catch((error: unknown) => error);
-    await clock.advance(OPEN_LIMIT_MS);
+    await clock.advance(LIMIT_MS.open);
     expect(await opened).toMatchObject({ name: "StorageError", reason: "timeout" });
   });
 
   test("[C54] storage that goes on failing is left alone for longer and longer, and taken up again by itself", async () => {
-    const clock = new TestClock({ settle: () => new Promise((resolve) => setTimeout(resolve, 5)) });
+    const clock = slowClock();
     const { faulty, open } = profile(3, ["abort"]);
     const db = open(clock);
     await add(db, "before");

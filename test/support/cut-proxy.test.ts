@@ -55,3 +55,28 @@ test("the test cable carries bytes, is cut for old and new connections, and carr
   await cable.close();
   echo.close();
 });
+
+test("the test cable keeps back what is answered, and carries it slowly", async () => {
+  const echo = await openEcho();
+  const cable = await openCutProxy(echo.port);
+  const line = connect(cable.port, "127.0.0.1");
+  line.on("error", () => {});
+  await once(line, "connect");
+  cable.hold();
+  line.write("held");
+  while (cable.bytes.up < 4) await new Promise((resolve) => setImmediate(resolve));
+  expect(cable.bytes.down).toBe(0);
+  cable.heal();
+  expect(String((await once(line, "data"))[0])).toBe("held");
+
+  cable.throttle(100_000);
+  const began = performance.now();
+  line.write(Buffer.alloc(30_000));
+  for (let heard = 0; heard < 30_000; ) heard += (await once(line, "data"))[0].length;
+  line.write("after");
+  expect(String((await once(line, "data"))[0])).toBe("after");
+  expect(performance.now() - began).toBeGreaterThan(250);
+  line.destroy();
+  await cable.close();
+  echo.close();
+});

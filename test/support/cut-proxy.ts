@@ -14,6 +14,10 @@ export interface CutProxy {
   cut(): void;
   /** Keeps connections open and loses what is sent through them: a half-open line. */
   swallow(): void;
+  /** Keeps back what the relay says until `heal`, which hands it on. */
+  hold(): void;
+  /** Carries so many bytes a second each way and line from now on; without a number, all at once again. */
+  throttle(bytesPerSecond?: number): void;
   /** Lets new connections through; those that lost bytes are reset. */
   heal(): void;
   /** Where connections go from now on. */
@@ -24,7 +28,9 @@ export interface CutProxy {
 export async function openCutProxy(targetPort: number, options: { host?: string } = {}): Promise<CutProxy> {
   const host = options.host ?? "127.0.0.1";
   const lines = new Set<{ near: Socket; far: Socket; lossy: boolean }>();
-  let mode: "through" | "cut" | "swallow" = "through";
+  let mode: "through" | "cut" | "swallow" | "hold" = "through";
+  let bytesPerSecond = Number.POSITIVE_INFINITY;
+  const held: (() => void)[] = [];
   let target = targetPort;
   let accepted = 0;
   const bytes = { up: 0, down: 0 };
@@ -49,11 +55,17 @@ export async function openCutProxy(targetPort: number, options: { host?: string 
           line.lossy = true;
           return;
         }
-        bytes[from === near ? "up" : "down"] += chunk.length;
-        if (!to.write(chunk)) {
-          from.pause();
-          to.once("drain", () => from.resume());
-        }
+        const up = from === near;
+        const carry = (): void => {
+          bytes[up ? "up" : "down"] += chunk.length;
+          const waitMs = (chunk.length / bytesPerSecond) * 1_000;
+          if (to.write(chunk) && waitMs < 1) from.resume();
+          else if (waitMs < 1) to.once("drain", () => from.resume());
+          else setTimeout(() => from.resume(), waitMs).unref();
+        };
+        from.pause();
+        if (mode === "hold" && !up) held.push(carry);
+        else carry();
       });
       from.on("end", () => to.end());
       // A reset on one side is a reset on the other; the close that follows is what ends the line.
@@ -94,8 +106,15 @@ export async function openCutProxy(targetPort: number, options: { host?: string 
     swallow() {
       mode = "swallow";
     },
+    hold() {
+      mode = "hold";
+    },
+    throttle(rate) {
+      bytesPerSecond = rate ?? Number.POSITIVE_INFINITY;
+    },
     heal() {
       mode = "through";
+      for (const carry of held.splice(0)) carry();
       for (const line of lines) if (line.lossy) reset(line);
     },
     retarget(port) {
