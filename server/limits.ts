@@ -41,6 +41,8 @@ export interface RelayLimits extends WireLimits {
   readonly sendTimeoutMs: number;
   /** How long others wait for one whose op was refused because they were faster, in milliseconds. */
   readonly turnMs: number;
+  /** How long taking in one state update may keep the relay busy, in milliseconds. */
+  readonly stateCheckMs: number;
   /** How often sockets are asked whether they live, in milliseconds. */
   readonly pingIntervalMs: number;
 }
@@ -69,6 +71,7 @@ export const DEFAULT_LIMITS: RelayLimits = Object.freeze({
   authTimeoutMs: 10_000,
   sendTimeoutMs: 30_000,
   turnMs: 2_000,
+  stateCheckMs: 1_000,
   pingIntervalMs: 30_000,
 });
 

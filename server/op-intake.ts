@@ -4,6 +4,7 @@ import { utf8Bytes } from "../src/wire/codec.ts";
 import type { FaultCode } from "../src/wire/fault.ts";
 import type { OpFrame } from "../src/wire/frames.ts";
 import type { MetadataChange, WireMessage } from "../src/wire/shapes.ts";
+import type { UpdateCheck } from "./channel/update-check.ts";
 import type { Digest } from "./digest.ts";
 import type { RelayLimits } from "./limits.ts";
 import { holdsPrivate } from "./private-content.ts";
@@ -15,8 +16,7 @@ export type Taken = { readonly write: OpWrite } | { readonly refused: Refused };
 export interface Intake {
   readonly actor: string;
   readonly limits: RelayLimits;
-  /** Whether these bytes are a Yjs update: `empty` when it brings nothing. */
-  readonly checkState: (update: Uint8Array) => "good" | "empty" | "bad";
+  readonly checkState: (update: Uint8Array, limitMs: number) => UpdateCheck;
   readonly digest: Digest;
 }
 
@@ -61,7 +61,8 @@ export function takeOp(
       if (state !== undefined && state.byteLength > limits.maxStateBytes) {
         return tooLarge("maxStateBytes", limits.maxStateBytes);
       }
-      const checked = state === undefined ? "empty" : checkState(state);
+      const checked = state === undefined ? "empty" : checkState(state, limits.stateCheckMs);
+      if (checked === "slow") return tooLarge("stateCheckMs", limits.stateCheckMs);
       if (checked === "bad") return refuse("invalid-state", "The state is no Yjs update that can be applied");
       const change = { messages: bodies, metadata, state: checked === "good" ? state : undefined };
       if (frame.type === "append") {

@@ -13,6 +13,7 @@ export interface ChannelsHost {
     readonly maxStateBytes: number;
     readonly maxQueuedBytes: number;
     readonly maxPresenceBytes: number;
+    readonly stateCheckMs: number;
   };
   submit(write: StateWrite, answered: (answer: Answer) => void): void;
   publish(presence: PresenceChange): void;
@@ -109,13 +110,14 @@ export class Channels {
   #make(place: ChannelPlace, key: string): StateChannel {
     const { actor, session } = place;
     const { clock, reporter, storage, limits } = this.#host;
-    const { maxStateBytes, maxQueuedBytes, maxPresenceBytes } = limits;
+    const { maxStateBytes, maxQueuedBytes, maxPresenceBytes, stateCheckMs } = limits;
     const channel = new StateChannel({
       clock,
       reporter,
       maxStateBytes,
       maxQueuedBytes,
       maxPresenceBytes,
+      stateCheckMs,
       load: () => storage.loadState({ actor, session, incarnation: null }),
       store: (life, stored) => this.#host.submit({ kind: "state", actor, session, ...life }, stored),
       passPresence: (incarnation, update) =>

@@ -27,6 +27,7 @@ export interface ChannelHost {
   readonly maxStateBytes: number;
   readonly maxQueuedBytes: number;
   readonly maxPresenceBytes: number;
+  readonly stateCheckMs: number;
   load(): Promise<StateLoaded | Absent>;
   /** Stores an update; `stored` runs once, before anyone else is told of the change. */
   store(life: { incarnation: string; update: Uint8Array }, stored: (answer: Answer) => void): void;

@@ -4,7 +4,7 @@ import { answerMessage, askMessage, presenceMessage, readChannelMessage, updateM
 import { save } from "./saving.ts";
 import type { ChannelHost, Ending, Seat } from "./seat.ts";
 import { StateDocument } from "./state-document.ts";
-import { checkUpdate } from "./update-check.ts";
+import { takeUpdate } from "./taking.ts";
 
 type Item = { readonly member: Member } & (
   | { readonly says: "greet" }
@@ -233,24 +233,11 @@ export class StateChannel {
 
   #take(item: Extract<Item, { says: "bring" }>, document: StateDocument): Taken | "refused" | "unusable" {
     const { member, update } = item;
-    const { maxStateBytes: max } = this.#host;
     member.queuedBytes -= update.byteLength;
-    if (update.byteLength > max) {
-      const limit = { name: "maxStateBytes", max };
-      this.#refuse(member, { code: "too-large", message: `The limit maxStateBytes is ${max}`, limit });
-      return "refused";
-    }
-    const checked = checkUpdate(update);
-    if (checked === "empty") return { member, update, news: [] };
-    if (checked === "good") {
-      try {
-        return { member, update, news: document.take(update) };
-      } catch (error) {
-        this.#host.reporter.report("error", "state-update-failed", { error: String(error) });
-      }
-    }
-    this.#refuse(member, { code: "invalid-state", message: "Not a Yjs update that can be applied" });
-    return checked === "good" ? "unusable" : "refused";
+    const took = takeUpdate(update, document, this.#host);
+    if ("news" in took) return { member, update, news: took.news };
+    this.#refuse(member, took.refused);
+    return took.unusable ? "unusable" : "refused";
   }
 
   #answer(item: Exclude<Item, { says: "bring" }>, document: StateDocument): void {

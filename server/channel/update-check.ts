@@ -1,19 +1,34 @@
 import { applyUpdate, Doc, decodeUpdate } from "yjs";
+import { TimeBoxError, withinTimeBox } from "../time-box.ts";
+
+/** What a Yjs update is worth: `empty` brings nothing, `slow` takes longer than it may. */
+export type UpdateCheck = "good" | "empty" | "bad" | "slow";
+
+/** What so few bytes hold cannot take long. */
+const SMALL_BYTES = 1_024;
 
 /**
  * Whether bytes are a Yjs update that a document can take (rules P23, P53): decoded first, which costs no more than the
- * bytes do, and then applied to a document of its own. `empty` brings nothing.
+ * bytes do, and then applied to a document of its own, which may cost far more: within `limitMs`.
  */
-export function checkUpdate(update: Uint8Array): "good" | "empty" | "bad" {
+export function checkUpdate(update: Uint8Array, limitMs: number): UpdateCheck {
   const scratch = new Doc();
   try {
-    const { structs, ds } = decodeUpdate(update);
-    if (structs.length === 0 && ds.clients.size === 0) return "empty";
-    applyUpdate(scratch, update);
-    return "good";
-  } catch {
-    return "bad"; // Whatever Yjs throws on foreign bytes, the answer is the same: they are no update.
+    return boundedBySize(update, limitMs, () => {
+      const { structs, ds } = decodeUpdate(update);
+      if (structs.length === 0 && ds.clients.size === 0) return "empty";
+      applyUpdate(scratch, update);
+      return "good";
+    });
+  } catch (error) {
+    // Whatever Yjs throws on foreign bytes, the answer is the same: they are no update.
+    return error instanceof TimeBoxError ? "slow" : "bad";
   } finally {
     scratch.destroy();
   }
+}
+
+/** Work on an update, within its time where its size would let it take more. */
+export function boundedBySize<R>(update: Uint8Array, limitMs: number, work: () => R): R {
+  return update.byteLength <= SMALL_BYTES ? work() : withinTimeBox(limitMs, work);
 }

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { applyUpdate, Doc } from "yjs";
+import { applyUpdate, Doc, encodeStateAsUpdate } from "yjs";
 import { compactSession } from "../../../server/channel/compaction.ts";
 import { append, pull, remove } from "../ops.ts";
 import { YjsClient } from "../yjs-client.ts";
-import { base64, bring, opened, presence, updateOf } from "./fixture.ts";
+import { backwardDeletes, base64, bring, opened, presence, updateOf } from "./fixture.ts";
 
 test.each<[string, Uint8Array]>([
   ["bytes that are no update", Uint8Array.of(1, 2, 3, 4)],
@@ -27,6 +27,53 @@ test.each<[string, Uint8Array]>([
   await exchange([good.yjs]);
   const late = await join(3);
   expect(late.yjs.map.get("/a")).toBe(1);
+});
+
+/** A text of one client, and an update that takes far longer than its bytes would let one think. */
+function slowPair(): { text: Uint8Array; deletes: Uint8Array; whole: Uint8Array } {
+  const doc = new Doc();
+  doc.clientID = 7;
+  doc.getText("text").insert(0, "x".repeat(300_000));
+  const text = encodeStateAsUpdate(doc);
+  const deletes = backwardDeletes(7, 299_000, 40_000);
+  // The structs of the one, and behind them the deletes of the other.
+  return { text, deletes, whole: Buffer.concat([text.subarray(0, -1), deletes.subarray(1)]) };
+}
+
+test.each<["whole" | "in two"]>([["whole"], ["in two"]])(
+  "[C47, P53] an update that explodes when applied, %s: bounded time, the sender is told the limit, nobody else receives it, and nothing of it is kept",
+  async (how) => {
+    const { relay, join, exchange, stored } = await opened({ limits: { stateCheckMs: 100 } });
+    const [bad, good] = [await join(1), await join(2)];
+    const { text, deletes, whole } = slowPair();
+    if (how === "in two") bad.client.sayRaw(Buffer.concat([Uint8Array.of(1), bring(text)]));
+    await exchange([good.yjs]);
+    const before = await stored();
+    const received = good.client.binary.length;
+    const began = performance.now();
+    bad.client.sayRaw(Buffer.concat([Uint8Array.of(1), bring(how === "whole" ? whole : deletes)]));
+    await relay.settle();
+    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(bad.client.of("channel-closed")).toMatchObject([
+      { channel: 1, code: "too-large", message: "The limit stateCheckMs is 100" },
+    ]);
+    expect(good.client.binary.length).toBe(received);
+    expect(await stored()).toEqual(before);
+    good.yjs.map.set("/a", 1);
+    await exchange([good.yjs]);
+    const late = await join(3);
+    expect(late.yjs.map.get("/a")).toBe(1);
+    expect(late.yjs.doc.getText("text").length).toBe(how === "whole" ? 0 : 300_000);
+  },
+);
+
+test("[C47, P23] likewise in an op: refused with the limit's name, and nothing is stored", async () => {
+  const { setup, head, stored } = await opened({ limits: { stateCheckMs: 100 } });
+  const before = await stored();
+  const state = base64(slowPair().whole);
+  const refused = await setup.expect("refusal", append("s", ["b"], { base: head, state }));
+  expect(refused).toMatchObject({ code: "too-large", limit: { name: "stateCheckMs", max: 100 } });
+  expect(await stored()).toEqual(before);
 });
 
 test.each<[string, Uint8Array]>([
