@@ -5,10 +5,12 @@ import { SignJWT } from "jose";
 import { HoldfastError } from "../src/model/errors.ts";
 import { checkId } from "../src/model/ids.ts";
 import type { CommandProcess } from "./command-process.ts";
+import { checkSecret } from "./jwt-options.ts";
 import type { RelayLimits } from "./limits.ts";
 import { jsonLogger } from "./logger.ts";
 import { systemClock } from "./node-env.ts";
-import { createRelay, type RelayOptions } from "./relay.ts";
+import { createRelay } from "./relay.ts";
+import { checkRelayOptions, type RelayOptions } from "./relay-options.ts";
 import { sqliteStorage } from "./storage/sqlite.ts";
 
 const HELP = `Usage: holdfast <command> [options]
@@ -17,7 +19,7 @@ holdfast relay             run a relay on SQLite
   --port <n>               8787; 0 takes any free port
   --host <address>         127.0.0.1, or every address once tokens are checked
   --data <folder>          where the database is kept: ./holdfast-data
-  --jwt-secret <text>      check tokens signed with HS256, HS384 or HS512 (or HOLDFAST_JWT_SECRET)
+  --jwt-secret <text>      check tokens signed with HS256, HS384 or HS512; at least 32 bytes (or HOLDFAST_JWT_SECRET)
   --jwt-public-key <file>  check tokens by an SPKI PEM public key: RSA, EC or Ed25519
   --jwks-url <url>         check tokens by the keys published there
   --jwt-issuer <text>      and by who issued them
@@ -61,7 +63,11 @@ class UsageError extends Error {}
 
 async function runRelay(args: readonly string[], command: CommandProcess): Promise<number> {
   const logger = jsonLogger(command.err, { clock: { ...systemClock, now: command.nowMs } });
-  const relay = await createRelay({ ...relayOptions(args, command.env), logger });
+  const { data, ...options } = relayOptions(args, command.env);
+  // Before the folder is made: what cannot be started leaves nothing behind.
+  checkRelayOptions(options);
+  const storage = sqliteStorage({ path: join(makeFolder(data), "holdfast.db") });
+  const relay = await createRelay({ ...options, storage, logger });
   command.out(`holdfast relay listening on ${relay.url}\n`);
   await command.untilAsked();
   await relay.close();
@@ -71,7 +77,10 @@ async function runRelay(args: readonly string[], command: CommandProcess): Promi
 const text = { type: "string" } as const;
 const texts = { type: "string", multiple: true } as const;
 
-function relayOptions(args: readonly string[], env: CommandProcess["env"]): RelayOptions {
+function relayOptions(
+  args: readonly string[],
+  env: CommandProcess["env"],
+): RelayOptions & { readonly data: string } {
   const given = parse(args, {
     port: text,
     host: text,
@@ -109,7 +118,7 @@ function relayOptions(args: readonly string[], env: CommandProcess["env"]): Rela
     origins: given.origin,
     durability,
     limits: limitsOf(given.limit ?? []),
-    storage: sqliteStorage({ path: join(makeFolder(data), "holdfast.db") }),
+    data,
   };
 }
 
@@ -118,7 +127,9 @@ async function runToken(args: readonly string[], command: CommandProcess): Promi
   const secret = given["jwt-secret"] ?? command.env.HOLDFAST_JWT_SECRET;
   if (given.actor === undefined) throw new UsageError("--actor says whom the token speaks for");
   if (secret === undefined || secret === "") throw new UsageError("--jwt-secret signs the token");
+  checkSecret(secret);
   const ttlS = numberOf(given.ttl ?? "3600", "--ttl");
+  if (ttlS === 0) throw new UsageError("--ttl is at least 1 second");
   const nowS = Math.floor(command.nowMs() / 1000);
   const token = await new SignJWT()
     .setProtectedHeader({ alg: "HS256" })
@@ -151,8 +162,8 @@ function numberOf(value: string, name: string): number {
 function limitsOf(given: readonly string[]): Partial<RelayLimits> {
   return Object.fromEntries(
     given.map((pair) => {
-      const [name = "", value = ""] = pair.split("=");
-      return [name, numberOf(value, `--limit ${name}`)];
+      const [name = "", ...value] = pair.split("=");
+      return [name, numberOf(value.join("="), `--limit ${name}`)];
     }),
   );
 }

@@ -1,10 +1,12 @@
 export { AuthError, type AuthErrorReason, type Identity } from "./authenticator.ts";
 export type { Bus, BusMember, BusMessage, Change, PresenceChange } from "./bus/contract.ts";
 export { localBus } from "./bus/local.ts";
-export type { JwtOptions } from "./jwt.ts";
+export type { JwtOptions } from "./jwt-options.ts";
 export { DEFAULT_LIMITS, type RelayLimits } from "./limits.ts";
 export type { LevelLogger, RelayLogger } from "./logger.ts";
-export { createRelay, type Relay, type RelayOptions } from "./relay.ts";
+export { createRelay, type Relay } from "./relay.ts";
+export type { RelayOptions } from "./relay-options.ts";
 export type { RelayStorage, StorageHost } from "./storage/contract.ts";
 export { memoryStorage } from "./storage/memory.ts";
-export { type SqliteStorageOptions, sqliteStorage } from "./storage/sqlite.ts";
+export { sqliteStorage } from "./storage/sqlite.ts";
+export type { SqliteStorageOptions } from "./storage/sqlite-options.ts";

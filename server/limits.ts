@@ -1,4 +1,5 @@
 import { invalidInput } from "../src/model/errors.ts";
+import { isPlainObject } from "../src/model/json.ts";
 import type { LimitNamed } from "../src/wire/fault.ts";
 import type { WireLimits } from "../src/wire/hello.ts";
 
@@ -75,12 +76,20 @@ export const DEFAULT_LIMITS: RelayLimits = Object.freeze({
   pingIntervalMs: 30_000,
 });
 
+/** A timer for longer runs at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** The defaults with what was given over them. @throws InvalidInputError for a name or value that is none. */
 export function limitsWith(given: Partial<RelayLimits> | undefined): RelayLimits {
+  const whole: unknown = given;
+  if (whole !== undefined && !isPlainObject(whole)) throw invalidInput("limits", "must be an object");
   for (const [name, value] of Object.entries(given ?? {})) {
     if (!Object.hasOwn(DEFAULT_LIMITS, name)) throw invalidInput(`limits.${name}`, "is no limit of a relay");
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
       throw invalidInput(`limits.${name}`, "must be a whole number above 0");
+    }
+    if (name.endsWith("Ms") && Number(value) > LONGEST_TIMER_MS) {
+      throw invalidInput(`limits.${name}`, `must be at most ${LONGEST_TIMER_MS}`);
     }
   }
   const set = Object.entries(given ?? {}).filter(([, value]) => value !== undefined);

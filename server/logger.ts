@@ -19,6 +19,13 @@ export function reporterOf(logger: RelayLogger): Reporter {
   return { report: (level, event, detail = {}) => logger[level](detail, event) };
 }
 
+export function isLogger(value: unknown): boolean {
+  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
+  const logger = value as { readonly [method: string]: unknown };
+  const names = "report" in logger ? ["report"] : ["error", "info", "debug"];
+  return names.every((name) => typeof logger[name] === "function");
+}
+
 /** One JSON line an event. `debug` is left out unless asked for. */
 export function jsonLogger(
   write: (line: string) => void,

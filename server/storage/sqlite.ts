@@ -24,30 +24,21 @@ import { decide } from "./decide.ts";
 import { entryOf } from "./entry.ts";
 import { Log } from "./log.ts";
 import { answerGeneration, answerPull, refusalWithTail } from "./reading.ts";
-import { type SqliteDriver, sqliteDriver, sqliteError } from "./sqlite-driver.ts";
+import { sqliteDriver, sqliteError } from "./sqlite-driver.ts";
 import { openSqliteFile, type SqliteFile } from "./sqlite-file.ts";
 import { type CachedSession, SqliteHeads } from "./sqlite-heads.ts";
 import { SqliteMarks } from "./sqlite-marks.ts";
+import { checkSqliteOptions, type SqliteStorageOptions } from "./sqlite-options.ts";
 import { number, sessionRowOf, text } from "./sqlite-rows.ts";
 import { prepareStatements, type Statements } from "./sqlite-statements.ts";
-
-/** Which file {@link sqliteStorage} keeps, and how durably. */
-export interface SqliteStorageOptions {
-  /** The database file; `-wal`, `-shm` and `.lock` files stand beside it. Its folder must exist. */
-  readonly path: string;
-  /** What an acknowledgement survives: `power`, a power cut; `process`, the end of the process. By default the relay's. */
-  readonly durability?: "power" | "process" | undefined;
-  /** Speaks to SQLite; by default whichever module this runtime has. */
-  readonly driver?: SqliteDriver | undefined;
-  /** Sessions whose head is kept in memory, some 300 bytes each and their metadata. 20,000 by default. */
-  readonly maxCachedHeads?: number | undefined;
-}
 
 /**
  * A storage in one SQLite file, for one relay process. Writes of one turn of the event loop are committed together,
  * those of all sessions, and answered after the commit.
+ * @throws InvalidInputError
  */
 export function sqliteStorage(options: SqliteStorageOptions): RelayStorage {
+  checkSqliteOptions(options);
   return new SqliteRelayStorage(options);
 }
 

@@ -5,6 +5,7 @@ import { jwtVerify } from "jose";
 import { afterAll, describe, expect, test } from "vitest";
 import { runCommand } from "../../server/command.ts";
 
+const SECRET = "a secret of more than thirty-two bytes";
 const folder = mkdtempSync(join(tmpdir(), "holdfast-command-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -48,7 +49,12 @@ describe("holdfast", () => {
     [["relay", "--jwt-public-key", join("no", "such", "file")], "cannot be read"],
     [["token"], "--actor"],
     [["token", "--actor", "ann"], "--jwt-secret"],
-    [["token", "--actor", "ann", "--jwt-secret", "s", "--ttl", "-1"], "--ttl"],
+    [["token", "--actor", "ann", "--jwt-secret", SECRET, "--ttl", "-1"], "--ttl"],
+    [["token", "--actor", "ann", "--jwt-secret", SECRET, "--ttl", "0"], "--ttl is at least 1 second"],
+    [["token", "--actor", "ann", "--jwt-secret", SECRET, "--ttl", "1h"], "--ttl is a whole number"],
+    [["relay", "--limit", "x"], "--limit x is a whole number"],
+    [["relay", "--limit", "pageMessages=5=6"], "--limit pageMessages is a whole number"],
+    [["relay", "--port", "-1"], "--port"],
   ])("[H10] %j: its error says what is wrong, and the exit code is 2", async (args, says) => {
     const { code, out, err } = await run(args);
     expect([code, out]).toEqual([2, ""]);
@@ -57,15 +63,28 @@ describe("holdfast", () => {
 
   test.each([
     [["relay", "--limit", "pageMessage=5"], "limits.pageMessage is no limit"],
+    [["relay", "--limit", "authTimeoutMs=3000000000"], "limits.authTimeoutMs must be at most"],
     [["relay", "--port", "70000"], "port must be a whole number from 0 to 65535"],
     [["relay", "--host", "0.0.0.0"], "host must be a loopback address"],
+    [["relay", "--host", ""], "host must be an address"],
+    [["relay", "--origin", "notaurl"], 'origins[0] must be "*" or an origin'],
+    [["relay", "--origin", "https://app.example/chat"], 'origins[0] must be "*" or an origin'],
+    [["relay", "--jwt-secret", "x"], "jwt.secret must be at least 32 bytes long"],
+    [["relay", "--jwt-secret", ""], "jwt.secret must be at least 32 bytes long"],
     [["relay", "--jwt-secret", "a", "--jwks-url", "http://x"], "jwt must have one of"],
-    [["token", "--actor", " ", "--jwt-secret", "s"], "--actor must not be blank"],
-  ])("[H10] %j: its error says what is wrong, and the exit code is 1", async (args, says) => {
-    const { code, err } = await run([...args, ...(args[0] === "relay" ? ["--data", join(folder, "x")] : [])]);
-    expect(code).toBe(1);
-    expect(err).toContain(says);
-  });
+    [["relay", "--jwks-url", "keys"], "jwt.jwksUrl must be a URL"],
+    [["token", "--actor", " ", "--jwt-secret", SECRET], "--actor must not be blank"],
+    [["token", "--actor", "ann", "--jwt-secret", "x"], "jwt.secret must be at least 32 bytes long"],
+  ])(
+    "[H10] %j: its error says what is wrong, the exit code is 1, and no folder is made",
+    async (args, says) => {
+      const data = join(folder, "never");
+      const { code, out, err } = await run([...args, ...(args[0] === "relay" ? ["--data", data] : [])]);
+      expect([code, out]).toEqual([1, ""]);
+      expect(err).toContain(says);
+      expect(existsSync(data)).toBe(false);
+    },
+  );
 });
 
 describe("holdfast relay", () => {
@@ -80,7 +99,9 @@ describe("holdfast relay", () => {
 
   test("[P4] with a secret it checks tokens, and listens on every address", async () => {
     const data = join(folder, "secured");
-    const { code, out } = await run(["relay", "--port", "0", "--data", data], { HOLDFAST_JWT_SECRET: "s" });
+    const { code, out } = await run(["relay", "--port", "0", "--data", data], {
+      HOLDFAST_JWT_SECRET: SECRET,
+    });
     expect(code).toBe(0);
     expect(out).toMatch(/^holdfast relay listening on ws:\/\/127\.0\.0\.1:\d+\n$/);
   });
@@ -99,13 +120,13 @@ describe("holdfast relay", () => {
 
 describe("holdfast token", () => {
   test("[P4] prints a token that the relay accepts for the actor, and no longer than said", async () => {
-    const { code, out } = await run(["token", "--actor", "ann", "--jwt-secret", "s", "--ttl", "60"]);
+    const { code, out } = await run(["token", "--actor", "ann", "--jwt-secret", SECRET, "--ttl", "60"]);
     expect(code).toBe(0);
     const nowS = Date.UTC(2025, 0, 1) / 1000;
-    const key = new TextEncoder().encode("s");
+    const key = new TextEncoder().encode(SECRET);
     const { payload } = await jwtVerify(out.trim(), key, { currentDate: new Date(nowS * 1000) });
     expect(payload).toEqual({ sub: "ann", iat: nowS, exp: nowS + 60 });
-    const byEnv = await run(["token", "--actor", "ann"], { HOLDFAST_JWT_SECRET: "s" });
+    const byEnv = await run(["token", "--actor", "ann"], { HOLDFAST_JWT_SECRET: SECRET });
     expect(byEnv.out.split(".")).toHaveLength(3);
   });
 });

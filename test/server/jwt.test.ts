@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { exportJWK, type JWTPayload, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AuthError, type Authenticator } from "../../server/authenticator.ts";
-import { type JwtOptions, jwtAuthenticator } from "../../server/jwt.ts";
+import { jwtAuthenticator } from "../../server/jwt.ts";
+import type { JwtOptions } from "../../server/jwt-options.ts";
 import { TestClock } from "../../src/testing/clock.ts";
 
 const clock = new TestClock();
@@ -137,6 +138,13 @@ test.each<[string, JwtOptions, string]>([
   ["no key at all", {}, "jwt"],
   ["two keys", { secret: "x", jwksUrl: "http://x" }, "jwt"],
   ["an empty secret", { secret: "" }, "jwt.secret"],
+  ["a secret of 31 bytes", { secret: "x".repeat(31) }, "jwt.secret"],
+  ["a secret that is no text", { secret: 5 as never }, "jwt.secret"],
+  ["a name that is none", { secret, secert: "x" } as never, "jwt.secert"],
+  ["an issuer that is no text", { secret, issuer: 5 as never }, "jwt.issuer"],
+  ["an audience of numbers", { secret, audience: [5] as never }, "jwt.audience"],
+  ["a number for all of it", 5 as never, "jwt"],
+  ["an address of keys that is no page", { jwksUrl: "ftp://x/keys" }, "jwt.jwksUrl"],
   [
     "a key that is none",
     { publicKey: "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----" },

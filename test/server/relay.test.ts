@@ -5,7 +5,8 @@ import { WebSocket } from "ws";
 import { WebsocketProvider } from "y-websocket";
 import { Doc } from "yjs";
 import { AuthError } from "../../server/authenticator.ts";
-import { createRelay, type Relay, type RelayOptions } from "../../server/relay.ts";
+import { createRelay, type Relay } from "../../server/relay.ts";
+import type { RelayOptions } from "../../server/relay-options.ts";
 import { memoryStorage } from "../../server/storage/memory.ts";
 import { silentReporter } from "../../src/env/reporter.ts";
 import { append, EMPTY, message, pull } from "./ops.ts";
@@ -192,7 +193,7 @@ describe("development mode", () => {
   });
 
   test("[H10] jwt and authenticate together are refused", async () => {
-    const both = { jwt: { secret: "x" }, authenticate: async () => ({ actorId: "a" }) };
+    const both = { jwt: { secret: "x".repeat(32) }, authenticate: async () => ({ actorId: "a" }) };
     await expect(relayWith(both)).rejects.toMatchObject({ code: "invalid-input", path: "authenticate" });
   });
 });
