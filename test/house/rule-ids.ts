@@ -19,6 +19,8 @@ export const caseIds: readonly string[] = count("C", 63);
 export const testedCaseIds: readonly string[] = [
   "C1",
   "C2",
+  "C3",
+  "C4",
   "C5",
   "C9",
   "C10",
