@@ -12,6 +12,10 @@ import { systemClock } from "./node-env.ts";
 import { createRelay } from "./relay.ts";
 import { checkRelayOptions, type RelayOptions } from "./relay-options.ts";
 import { sqliteStorage } from "./storage/sqlite.ts";
+import { checkSqliteFile } from "./storage/sqlite-check.ts";
+
+const DEFAULT_DATA = "holdfast-data";
+const DATABASE = "holdfast.db";
 
 const HELP = `Usage: holdfast <command> [options]
 
@@ -34,6 +38,9 @@ holdfast token             print a token for an actor, signed with HS256
   --jwt-secret <text>      (or HOLDFAST_JWT_SECRET)
   --ttl <seconds>          how long it lasts: 3600
 
+holdfast check             look through a database for damage; the relay may run
+  --data <folder>          where it is kept: ./holdfast-data
+
 holdfast --help            this text
 `;
 
@@ -47,6 +54,7 @@ export async function runCommand(command: CommandProcess): Promise<number> {
     }
     if (name === "relay") return await runRelay(args, command);
     if (name === "token") return await runToken(args, command);
+    if (name === "check") return runCheck(args, command);
     throw new UsageError(`There is no command ${name}`);
   } catch (error) {
     if (error instanceof UsageError) {
@@ -66,7 +74,7 @@ async function runRelay(args: readonly string[], command: CommandProcess): Promi
   const { data, ...options } = relayOptions(args, command.env);
   // Before the folder is made: what cannot be started leaves nothing behind.
   checkRelayOptions(options);
-  const storage = sqliteStorage({ path: join(makeFolder(data), "holdfast.db") });
+  const storage = sqliteStorage({ path: join(makeFolder(data), DATABASE) });
   const relay = await createRelay({ ...options, storage, logger });
   command.out(`holdfast relay listening on ${relay.url}\n`);
   await command.untilAsked();
@@ -94,7 +102,7 @@ function relayOptions(
     durability: text,
     limit: texts,
   });
-  const { durability = "power", data = "holdfast-data" } = given;
+  const { durability = "power", data = DEFAULT_DATA } = given;
   if (durability !== "power" && durability !== "process") {
     throw new UsageError("--durability is power or process");
   }
@@ -139,6 +147,15 @@ async function runToken(args: readonly string[], command: CommandProcess): Promi
     .sign(new TextEncoder().encode(secret));
   command.out(`${token}\n`);
   return 0;
+}
+
+function runCheck(args: readonly string[], command: CommandProcess): number {
+  const { data = DEFAULT_DATA } = parse(args, { data: text });
+  const path = join(data, DATABASE);
+  const problems = checkSqliteFile(path);
+  if (problems.length === 0) command.out(`${path} is sound\n`);
+  for (const problem of problems) command.err(`holdfast: ${path}: ${problem}\n`);
+  return problems.length === 0 ? 0 : 1;
 }
 
 type Options = NonNullable<NonNullable<Parameters<typeof parseArgs>[0]>["options"]>;

@@ -18,7 +18,8 @@ export interface SqliteStatement {
   iterate(...values: SqliteValue[]): Iterable<SqliteRow>;
 }
 
-export type SqliteDriver = (path: string) => SqliteDatabase;
+/** Opens a file. A driver that cannot open for reading alone may leave `readOnly` out of account. */
+export type SqliteDriver = (path: string, options?: { readonly readOnly: boolean }) => SqliteDatabase;
 
 /** The runtime's own SQLite where it has one (Node 22.13 and later), else better-sqlite3. @throws StorageError */
 export function sqliteDriver(): SqliteDriver {
@@ -39,26 +40,26 @@ interface Binding {
   prepare(sql: string): unknown;
   close(): void;
 }
-type Opener = new (path: string) => Binding;
+type Opener = new (path: string, options: { readonly [name: string]: boolean }) => Binding;
 
 /** @throws when this runtime has no `node:sqlite` */
 export function builtInDriver(): SqliteDriver {
   const { DatabaseSync } = load("node:sqlite") as { DatabaseSync: Opener };
-  return driverOf(DatabaseSync);
+  return driverOf(DatabaseSync, "readOnly");
 }
 
 /** @throws when better-sqlite3 is not installed, or was built for another runtime */
 export function betterSqliteDriver(): SqliteDriver {
   const Database = load("better-sqlite3") as Opener;
   // The module loads its binary at the first opening.
-  new Database(":memory:").close();
-  return driverOf(Database);
+  new Database(":memory:", {}).close();
+  return driverOf(Database, "readonly");
 }
 
 /** Both modules have statements of the same four methods. */
-function driverOf(Database: Opener): SqliteDriver {
-  return (path) => {
-    const database = new Database(path);
+function driverOf(Database: Opener, nameOfReadOnly: string): SqliteDriver {
+  return (path, { readOnly } = { readOnly: false }) => {
+    const database = new Database(path, { [nameOfReadOnly]: readOnly });
     return {
       exec: (sql) => {
         database.exec(sql);

@@ -1,3 +1,5 @@
+import type { Reporter } from "../../src/env/reporter.ts";
+import { checkBeforeOpening } from "./sqlite-check.ts";
 import { type SqliteDatabase, type SqliteDriver, sqliteError } from "./sqlite-driver.ts";
 import { prepareSchema } from "./sqlite-schema.ts";
 
@@ -13,6 +15,7 @@ export interface SqliteFileOptions {
   readonly driver: SqliteDriver;
   readonly durability: "power" | "process";
   readonly newStoreId: string;
+  readonly reporter: Reporter;
 }
 
 /** @throws StorageError that says what is wrong with the file */
@@ -27,6 +30,7 @@ export function openSqliteFile(options: SqliteFileOptions): SqliteFile {
     const lock = driver(`${path}.lock`);
     opened.push(lock);
     lock.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");
+    checkBeforeOpening(path, { driver, reporter: options.reporter });
     const database = driver(path);
     opened.push(database);
     database.exec("PRAGMA busy_timeout = 2000; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000");

@@ -1,3 +1,4 @@
+import { StorageError } from "../../src/model/errors.ts";
 import type { GenerationEntry } from "../../src/wire/log.ts";
 import type { KnownOp, MessageBody, SessionRow, StoredMessage } from "./contract.ts";
 import type { Commit } from "./decision.ts";
@@ -51,7 +52,12 @@ export class SqliteSession implements LogRows, StateRows {
     // Positions of an owner are dense. Some at once, so that no cursor stays open while a page is put together.
     for (let at = from; at < to; at += ROWS_AT_ONCE) {
       const until = Math.min(to, at + ROWS_AT_ONCE);
-      for (const row of this.#statements.messages.all(this.#pk, owner, at, until)) {
+      const found = this.#statements.messages.all(this.#pk, owner, at, until);
+      // A page that skipped one would shift all that follow.
+      if (found.length !== until - at) {
+        throw new StorageError("Messages are missing between others", { reason: "corrupt" });
+      }
+      for (const row of found) {
         yield { id: text(row, "id"), op: text(row, "op"), body: text(row, "body") };
       }
     }

@@ -86,6 +86,11 @@ CREATE TABLE IF NOT EXISTS marks (
 export function prepareSchema(database: SqliteDatabase, fresh: { storeId: string }): { storeId: string } {
   const exists = database.prepare("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'meta'").get();
   if (exists === undefined) {
+    if (database.prepare("SELECT 1 FROM sqlite_master LIMIT 1").get() !== undefined) {
+      throw new StorageError("The database holds something else than a relay's sessions", {
+        reason: "corrupt",
+      });
+    }
     database.exec("BEGIN IMMEDIATE");
     database.exec(TABLES);
     database.exec(MARKS);

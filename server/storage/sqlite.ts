@@ -73,7 +73,8 @@ class SqliteRelayStorage implements RelayStorage {
       driver = sqliteDriver(),
       maxCachedHeads = 20_000,
     } = this.#options;
-    const file = openSqliteFile({ path, driver, durability, newStoreId: host.newId() });
+    const { reporter } = host;
+    const file = openSqliteFile({ path, driver, durability, newStoreId: host.newId(), reporter });
     const statements = prepareStatements(file.database);
     const heads = new SqliteHeads(statements, maxCachedHeads);
     const marks = new SqliteMarks(statements, { mark: host.newId(), maxCached: maxCachedHeads });

@@ -22,6 +22,7 @@ export const testedCaseIds: readonly string[] = [
   "C3",
   "C4",
   "C5",
+  "C6",
   "C9",
   "C10",
   "C11",

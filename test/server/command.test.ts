@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { jwtVerify } from "jose";
@@ -115,6 +115,37 @@ describe("holdfast relay", () => {
     const { code, err } = await run(["relay", "--port", "0", "--data", data]);
     expect(code).toBe(1);
     expect(err).toContain("holdfast.db is no database of a relay, or it is damaged");
+  });
+});
+
+describe("holdfast check", () => {
+  test("[H10] says that a database is sound, what is wrong with it, or that there is none", async () => {
+    const data = join(folder, "checked");
+    expect(await run(["relay", "--port", "0", "--data", data])).toMatchObject({ code: 0 });
+    const path = join(data, "holdfast.db");
+    expect(await run(["check", "--data", data])).toEqual({ code: 0, out: `${path} is sound\n`, err: "" });
+    truncateSync(path, statSync(path).size - 4096);
+    const damaged = await run(["check", "--data", data]);
+    expect([damaged.code, damaged.out]).toEqual([1, ""]);
+    expect(damaged.err).toContain(path);
+    const none = await run(["check", "--data", join(folder, "nowhere")]);
+    expect(none).toMatchObject({ code: 1, err: expect.stringContaining("is not there") });
+    expect(existsSync(join(folder, "nowhere"))).toBe(false);
+  });
+
+  test("[H10] a relay that runs is not disturbed by it", async () => {
+    const data = join(folder, "running");
+    const relay = runCommand({
+      argv: ["relay", "--port", "0", "--data", data],
+      env: {},
+      out: () => {},
+      err: () => {},
+      untilAsked: async () => {
+        expect(await run(["check", "--data", data])).toMatchObject({ code: 0 });
+      },
+      nowMs: () => 0,
+    });
+    expect(await relay).toBe(0);
   });
 });
 
