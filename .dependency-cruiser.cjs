@@ -27,6 +27,13 @@ module.exports = {
     floor("y-websocket-in-sync-state", "^(src/(?!sync/state)|server/|demo/)", "^node_modules/y-websocket/", "One home a library"),
     floor("ws-in-server", "^src/", "^node_modules/ws/", "The SDK takes its socket from outside"),
     floor("node-not-in-src", "^src/(?!testing/)", "^(node:|(fs|path|http|crypto|events|stream|url|os|net)$)", "Browser first"),
+    {
+      name: "node-in-its-files",
+      severity: "error",
+      comment: "The relay's core runs in tests in a browser's page: Node comes to it from outside",
+      from: { path: "^server/(?!(index|main|relay|node-env|command|jwt|websocket-[a-z]+|storage/sqlite[a-z-]*)\\.ts$)" },
+      to: { dependencyTypes: ["core"], dependencyTypesNot: ["type-only"] },
+    },
     { name: "not-to-unresolvable", severity: "error", from: {}, to: { couldNotResolve: true } },
     {
       name: "not-to-dev-dep",

@@ -118,5 +118,5 @@ export function wireLimits(limits: RelayLimits): WireLimits {
 
 /** How much of a log goes into one frame (rules P22, P30). */
 export function pageBounds(limits: RelayLimits): { maxMessages: number; maxBytes: number } {
-  return { maxMessages: limits.pageMessages, maxBytes: Math.ceil(limits.maxFrameBytes / 4) };
+  return { maxMessages: limits.pageMessages, maxBytes: Math.ceil(limits.maxFrameBytes / 16) };
 }

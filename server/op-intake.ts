@@ -16,7 +16,7 @@ export type Taken = { readonly write: OpWrite } | { readonly refused: Refused };
 export interface Intake {
   readonly actor: string;
   readonly limits: RelayLimits;
-  readonly checkState: (update: Uint8Array, limitMs: number) => UpdateCheck;
+  readonly checkState: (update: Uint8Array) => UpdateCheck;
   readonly digest: Digest;
 }
 
@@ -61,7 +61,7 @@ export function takeOp(
       if (state !== undefined && state.byteLength > limits.maxStateBytes) {
         return tooLarge("maxStateBytes", limits.maxStateBytes);
       }
-      const checked = state === undefined ? "empty" : checkState(state, limits.stateCheckMs);
+      const checked = state === undefined ? "empty" : checkState(state);
       if (checked === "slow") return tooLarge("stateCheckMs", limits.stateCheckMs);
       if (checked === "bad") return refuse("invalid-state", "The state is no Yjs update that can be applied");
       const change = { messages: bodies, metadata, state: checked === "good" ? state : undefined };

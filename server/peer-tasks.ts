@@ -2,7 +2,6 @@ import { writeFrame } from "../src/wire/codec.ts";
 import type { FaultCode } from "../src/wire/fault.ts";
 import type { ClientFrame, OpFrame } from "../src/wire/frames.ts";
 import type { Task } from "./answer-line.ts";
-import { checkUpdate } from "./channel/update-check.ts";
 import { pageBounds } from "./limits.ts";
 import { takeOp } from "./op-intake.ts";
 import {
@@ -31,7 +30,7 @@ export function opTask(
   const taken = takeOp(frame, text, {
     actor,
     limits: services.limits,
-    checkState: checkUpdate,
+    checkState: (update) => services.channels.check(update),
     digest: services.digest,
   });
   if ("refused" in taken) return { kind: "say", text: refusalText(frame, taken.refused) };

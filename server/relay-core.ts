@@ -15,6 +15,7 @@ import { type FaultTold, faultText, pushText } from "./relay-frames.ts";
 import type { Connection, ConnectionInfo, Participant, Receiver, RelayServices } from "./relay-services.ts";
 import { StockPeer, stockAddress } from "./stock-peer.ts";
 import type { Answer, RelayStorage, Write } from "./storage/contract.ts";
+import { type TimeBox, unbounded } from "./time-box.ts";
 import { Turns } from "./turns.ts";
 
 /** What a relay takes from the outside world. */
@@ -24,6 +25,8 @@ export interface RelayEnvironment {
   readonly reporter: Reporter;
   /** The portable one, when absent. */
   readonly digest?: Digest | undefined;
+  /** Bounds what one state update may cost; without it nothing does. */
+  readonly timeBox?: TimeBox | undefined;
 }
 
 export interface RelayCoreOptions {
@@ -60,12 +63,13 @@ export class RelayCore {
 
   private constructor(options: RelayCoreOptions, opened: { storeId: string; bus: BusMember }) {
     const { environment, storage, limits } = options;
-    const { clock, reporter, digest = portableDigest } = environment;
+    const { clock, reporter, digest = portableDigest, timeBox = unbounded } = environment;
     this.#options = options;
     this.#bus = opened.bus;
     const channels = new Channels({
       clock,
       reporter,
+      timeBox,
       storage,
       limits,
       submit: (write, answered) => this.#submit(write, undefined, answered),

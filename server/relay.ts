@@ -3,7 +3,7 @@ import { localBus } from "./bus/local.ts";
 import { jwtAuthenticator } from "./jwt.ts";
 import { limitsWith } from "./limits.ts";
 import { jsonLogger, reporterOf } from "./logger.ts";
-import { nodeDigest, systemClock, systemRandom, writeToStderr } from "./node-env.ts";
+import { nodeDigest, nodeTimeBox, systemClock, systemRandom, writeToStderr } from "./node-env.ts";
 import { RelayCore } from "./relay-core.ts";
 import { checkRelayOptions, LOOPBACK, type RelayOptions } from "./relay-options.ts";
 import { sqliteStorage } from "./storage/sqlite.ts";
@@ -36,7 +36,7 @@ export async function createRelay(options: RelayOptions = {}): Promise<Relay> {
   const host = options.host ?? (authenticate === undefined ? LOOPBACK : undefined);
   const reporter =
     options.logger === undefined ? jsonLogger(writeToStderr, { clock }) : reporterOf(options.logger);
-  const environment = { clock, random: systemRandom, reporter, digest: nodeDigest };
+  const environment = { clock, random: systemRandom, reporter, digest: nodeDigest, timeBox: nodeTimeBox };
   const core = await RelayCore.open({
     environment,
     storage,

@@ -34,7 +34,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { core, clock, limits, host } = options;
   const server = createServer(answerHttp);
-  const sockets = new Map<RelaySocket, { alive: boolean }>();
+  const sockets = new Map<RelaySocket, Life>();
   // The types do not know closeTimeout yet.
   const settings: ServerOptions<typeof RelaySocket> & { closeTimeout: number } = {
     noServer: true,
@@ -51,8 +51,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   server.on("upgrade", (request: IncomingMessage, wire: NetSocket, head: Buffer) => {
     wire.on("error", () => wire.destroy());
     upgrader.handleUpgrade(request, wire, head, (socket) => {
-      sockets.set(socket, { alive: true });
-      socket.on("pong", () => sockets.set(socket, { alive: true }));
+      sockets.set(socket, { wire, bytesRead: -1 });
       socket.on("close", () => sockets.delete(socket));
       attach(core, { socket, wire, request, maxEarlyBytes: limits.maxHelloBytes + FRAMING_BYTES });
     });
@@ -126,12 +125,22 @@ function listening(server: Server, port: number, host: string | undefined): Prom
   });
 }
 
-/** A socket that did not answer the last ping is half open: it is ended, and its client comes again. */
-function pingAll(sockets: Map<RelaySocket, { alive: boolean }>): void {
-  for (const [socket, { alive }] of sockets) {
-    if (!alive) socket.terminate();
+interface Life {
+  readonly wire: NetSocket;
+  /** What had come in at the last ping. */
+  bytesRead: number;
+}
+
+/**
+ * A socket from which no byte has come since the last ping is half open: it is ended, and its client comes again. Not
+ * only an answer counts: on a slow line it waits behind what is being sent.
+ */
+function pingAll(sockets: Map<RelaySocket, Life>): void {
+  for (const [socket, life] of sockets) {
+    const { bytesRead } = life.wire;
+    if (bytesRead === life.bytesRead) socket.terminate();
     else {
-      sockets.set(socket, { alive: false });
+      life.bytesRead = bytesRead;
       socket.ping();
     }
   }

@@ -2,12 +2,15 @@ import type { Clock } from "../../src/env/clock.ts";
 import type { Reporter } from "../../src/env/reporter.ts";
 import type { Change, PresenceChange } from "../bus/contract.ts";
 import type { Answer, RelayStorage, StateWrite } from "../storage/contract.ts";
+import type { TimeBox } from "../time-box.ts";
 import { COMPACT_AT_UPDATES, type Compacted, compactSession } from "./compaction.ts";
 import { StateChannel } from "./state-channel.ts";
+import { checkUpdate, type StateBound, type UpdateCheck } from "./update-check.ts";
 
 export interface ChannelsHost {
   readonly clock: Clock;
   readonly reporter: Reporter;
+  readonly timeBox: TimeBox;
   readonly storage: RelayStorage;
   readonly limits: {
     readonly maxStateBytes: number;
@@ -27,12 +30,20 @@ export interface ChannelPlace {
 /** The channels that somebody has open, one a session, and the compaction of their stored state. */
 export class Channels {
   readonly #host: ChannelsHost;
+  readonly #bound: StateBound;
   readonly #open = new Map<string, StateChannel>();
   readonly #compacting = new Map<string, Promise<Compacted>>();
   #emptied: (() => void) | undefined;
 
   constructor(host: ChannelsHost) {
     this.#host = host;
+    const { timeBox, limits } = host;
+    this.#bound = (work) => timeBox(limits.stateCheckMs, work);
+  }
+
+  /** Whether bytes are an update that a session's state may take, wherever it came from. */
+  check(update: Uint8Array): UpdateCheck {
+    return checkUpdate(update, this.#bound);
   }
 
   /** How many are open. */
@@ -118,6 +129,7 @@ export class Channels {
       maxQueuedBytes,
       maxPresenceBytes,
       stateCheckMs,
+      bound: this.#bound,
       load: () => storage.loadState({ actor, session, incarnation: null }),
       store: (life, stored) => this.#host.submit({ kind: "state", actor, session, ...life }, stored),
       passPresence: (incarnation, update) =>

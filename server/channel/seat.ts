@@ -2,6 +2,7 @@ import type { Clock } from "../../src/env/clock.ts";
 import type { Reporter } from "../../src/env/reporter.ts";
 import type { FaultCode, LimitNamed } from "../../src/wire/fault.ts";
 import type { Absent, Answer, StateLoaded } from "../storage/contract.ts";
+import type { StateBound } from "./update-check.ts";
 
 /** One participant of a channel: a channel number of a connection, or a stock client's socket. */
 export interface Seat {
@@ -28,6 +29,7 @@ export interface ChannelHost {
   readonly maxQueuedBytes: number;
   readonly maxPresenceBytes: number;
   readonly stateCheckMs: number;
+  readonly bound: StateBound;
   load(): Promise<StateLoaded | Absent>;
   /** Stores an update; `stored` runs once, before anyone else is told of the change. */
   store(life: { incarnation: string; update: Uint8Array }, stored: (answer: Answer) => void): void;

@@ -3,7 +3,7 @@ import { limitTold } from "../limits.ts";
 import { TimeBoxError } from "../time-box.ts";
 import type { Ending } from "./seat.ts";
 import type { StateDocument } from "./state-document.ts";
-import { boundedBySize, checkUpdate } from "./update-check.ts";
+import { boundedBySize, checkUpdate, type StateBound } from "./update-check.ts";
 
 /** What of an update is new; or why it is refused, and whether the document can still be used. */
 export type Took =
@@ -16,15 +16,15 @@ const NO_UPDATE: Ending = { code: "invalid-state", message: "Not a Yjs update th
 export function takeUpdate(
   update: Uint8Array,
   document: StateDocument,
-  { maxStateBytes, stateCheckMs, reporter }: TakingLimits,
+  { maxStateBytes, stateCheckMs, bound, reporter }: TakingLimits,
 ): Took {
   if (update.byteLength > maxStateBytes) return refuse(overLimit("maxStateBytes", maxStateBytes));
   const slow = overLimit("stateCheckMs", stateCheckMs);
-  const checked = checkUpdate(update, stateCheckMs);
+  const checked = checkUpdate(update, bound);
   if (checked === "empty") return { news: [] };
   if (checked !== "good") return refuse(checked === "slow" ? slow : NO_UPDATE);
   try {
-    return { news: boundedBySize(update, stateCheckMs, () => document.take(update)) };
+    return { news: boundedBySize(update, bound, () => document.take(update)) };
   } catch (error) {
     if (error instanceof TimeBoxError) return refuse(slow, true);
     reporter.report("error", "state-update-failed", { error: String(error) });
@@ -35,6 +35,7 @@ export function takeUpdate(
 export interface TakingLimits {
   readonly maxStateBytes: number;
   readonly stateCheckMs: number;
+  readonly bound: StateBound;
   readonly reporter: Reporter;
 }
 

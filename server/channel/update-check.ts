@@ -1,20 +1,23 @@
 import { applyUpdate, Doc, decodeUpdate } from "yjs";
-import { TimeBoxError, withinTimeBox } from "../time-box.ts";
+import { TimeBoxError } from "../time-box.ts";
 
 /** What a Yjs update is worth: `empty` brings nothing, `slow` takes longer than it may. */
 export type UpdateCheck = "good" | "empty" | "bad" | "slow";
+
+/** Runs work on state within the time that it may take. @throws TimeBoxError when it was stopped */
+export type StateBound = <R>(work: () => R) => R;
 
 /** What so few bytes hold cannot take long. */
 const SMALL_BYTES = 1_024;
 
 /**
  * Whether bytes are a Yjs update that a document can take (rules P23, P53): decoded first, which costs no more than the
- * bytes do, and then applied to a document of its own, which may cost far more: within `limitMs`.
+ * bytes do, and then applied to a document of its own, which may cost far more: within its bound.
  */
-export function checkUpdate(update: Uint8Array, limitMs: number): UpdateCheck {
+export function checkUpdate(update: Uint8Array, bound: StateBound): UpdateCheck {
   const scratch = new Doc();
   try {
-    return boundedBySize(update, limitMs, () => {
+    return boundedBySize(update, bound, () => {
       const { structs, ds } = decodeUpdate(update);
       if (structs.length === 0 && ds.clients.size === 0) return "empty";
       applyUpdate(scratch, update);
@@ -29,6 +32,6 @@ export function checkUpdate(update: Uint8Array, limitMs: number): UpdateCheck {
 }
 
 /** Work on an update, within its time where its size would let it take more. */
-export function boundedBySize<R>(update: Uint8Array, limitMs: number, work: () => R): R {
-  return update.byteLength <= SMALL_BYTES ? work() : withinTimeBox(limitMs, work);
+export function boundedBySize<R>(update: Uint8Array, bound: StateBound, work: () => R): R {
+  return update.byteLength <= SMALL_BYTES ? work() : bound(work);
 }

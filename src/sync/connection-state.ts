@@ -39,8 +39,9 @@ export interface OnlinePhase {
   readonly heardMs: number;
   /** Pings sent since then. */
   readonly pings: number;
-  /** When the last ping was sent. */
+  /** When the last ping was sent, and how many bytes had not left by then. */
   readonly pingedMs: number;
+  readonly pingedBytes: number;
   /** When to ask for the token that follows this one; by this device's clock. */
   readonly refreshMs: number | undefined;
   /** The question for it that is open. */
@@ -56,6 +57,11 @@ export interface ConnectionFacts {
   readonly failures: number;
   /** Tokens refused since the last stable connection. */
   readonly refusals: number;
+  /**
+   * How many pings in a row may go without an answer. On a slow line nothing shows of a long frame before its end, so
+   * each connection that died of silence makes the next one wait longer.
+   */
+  readonly patience: number;
   /** What the token source said last has not been refused. */
   readonly tokenKnown: boolean;
   readonly trouble: ConnectionTrouble | undefined;
@@ -77,7 +83,8 @@ export type ConnectionEvent =
     }
   | { readonly type: "unreadable"; readonly socket: number; readonly cause: unknown }
   | { readonly type: "closed"; readonly socket: number; readonly code: number; readonly reason: string }
-  | { readonly type: "timer"; readonly timer: number };
+  /** With how many bytes handed to the socket have not left. */
+  | { readonly type: "timer"; readonly timer: number; readonly bufferedBytes: number };
 
 export type ConnectionEffect =
   | { readonly do: "ask-token"; readonly ask: number }
@@ -126,6 +133,7 @@ export function initialConnection(actorId: string): ConnectionState {
     serial: 0,
     failures: 0,
     refusals: 0,
+    patience: 1,
     tokenKnown: false,
     trouble: undefined,
   };

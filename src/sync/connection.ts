@@ -1,7 +1,7 @@
 import { FAULTS, type FaultCode, faultOfClose, type LimitNamed } from "../wire/fault.ts";
 import { PROTOCOL_VERSION, type Welcome } from "../wire/hello.ts";
 import { exactly, refusedDelay, retryDelay } from "./backoff.ts";
-import { lifeDue, listen, type Online, probe, refreshTime } from "./connection-life.ts";
+import { heard, lifeDue, listen, morePatience, type Online, probe, refreshTime } from "./connection-life.ts";
 import {
   type ConnectionEffect,
   type ConnectionEvent,
@@ -36,7 +36,8 @@ export function step(state: ConnectionState, event: ConnectionEvent, nowMs: numb
       return hurry({ ...state, failures: 0 }, nowMs);
     case "page":
       if (event.signal === "offline") return state.phase === "online" ? probe(state, nowMs) : stay(state);
-      return hurry(event.signal === "online" ? { ...state, failures: 0 } : state, nowMs);
+      // Another network: what was learned of the last one says nothing of it.
+      return hurry(event.signal === "online" ? { ...state, failures: 0, patience: 1 } : state, nowMs);
     case "token":
       if (state.phase === "asking" && state.ask === event.ask) return connect({ ...state, tokenKnown: true });
       if (state.phase === "online" && state.ask === event.ask) {
@@ -53,7 +54,7 @@ export function step(state: ConnectionState, event: ConnectionEvent, nowMs: numb
     case "opened":
       return state.phase === "connecting" ? greet(state, state.socket) : stay(state);
     case "heard":
-      return state.phase === "online" ? stay({ ...state, heardMs: nowMs, pings: 0 }) : stay(state);
+      return state.phase === "online" ? stay(heard(state, nowMs)) : stay(state);
     case "welcome":
       return welcomed(state, event.socket, event.welcome, nowMs);
     case "fault":
@@ -66,7 +67,9 @@ export function step(state: ConnectionState, event: ConnectionEvent, nowMs: numb
       return faulted(state, { code, message: event.reason || `The relay closed with ${event.code}` }, nowMs);
     }
     case "timer":
-      return "timer" in state && state.timer === event.timer ? due(state, nowMs) : stay(state);
+      return "timer" in state && state.timer === event.timer
+        ? due(state, nowMs, event.bufferedBytes)
+        : stay(state);
     case "close":
       return {
         state: { ...factsOf(state), phase: "closed" },
@@ -122,7 +125,7 @@ function welcomed(state: ConnectionState, socket: number, welcome: Welcome, nowM
     return faulted(state, { code: "forbidden", message: "The token is another actor's" }, nowMs);
   }
   const refreshMs = refreshTime(welcome, nowMs);
-  if (state.phase === "online") return stay({ ...state, heardMs: nowMs, pings: 0, refreshMs });
+  if (state.phase === "online") return stay({ ...heard(state, nowMs), refreshMs });
   const online: Online = {
     ...factsOf(state),
     trouble: undefined,
@@ -133,6 +136,7 @@ function welcomed(state: ConnectionState, socket: number, welcome: Welcome, nowM
     heardMs: nowMs,
     pings: 0,
     pingedMs: nowMs,
+    pingedBytes: 0,
     refreshMs,
     ask: undefined,
   };
@@ -167,7 +171,9 @@ function faulted(
 }
 
 function lost(state: ConnectionState, trouble: ConnectionTrouble, nowMs: number): ConnectionStep {
-  const facts = afterwards(state, nowMs);
+  const before = afterwards(state, nowMs);
+  const silent = trouble.kind === "silent" && trouble.during === "online";
+  const facts = silent ? { ...before, patience: morePatience(before.patience) } : before;
   const { serial, effect } = wait(facts.serial, retryDelay(facts.failures));
   return {
     state: { ...facts, serial, failures: facts.failures + 1, trouble, phase: "waiting", timer: serial },
@@ -227,7 +233,7 @@ function hurry(state: ConnectionState, nowMs: number): ConnectionStep {
   }
 }
 
-function due(state: ConnectionState, nowMs: number): ConnectionStep {
+function due(state: ConnectionState, nowMs: number, bufferedBytes: number): ConnectionStep {
   switch (state.phase) {
     case "waiting":
       return attempt(state);
@@ -239,7 +245,7 @@ function due(state: ConnectionState, nowMs: number): ConnectionStep {
     case "greeting":
       return lost(state, { kind: "silent", during: state.phase }, nowMs);
     case "online":
-      return lifeDue(state, nowMs) ?? lost(state, { kind: "silent", during: "online" }, nowMs);
+      return lifeDue(state, nowMs, bufferedBytes) ?? lost(state, { kind: "silent", during: "online" }, nowMs);
     case "idle":
     case "refused":
     case "closed":
@@ -264,6 +270,6 @@ function afterwards(state: ConnectionState, nowMs: number): ConnectionFacts {
 }
 
 function factsOf(state: ConnectionFacts): ConnectionFacts {
-  const { actorId, serial, failures, refusals, tokenKnown, trouble } = state;
-  return { actorId, serial, failures, refusals, tokenKnown, trouble };
+  const { actorId, serial, failures, refusals, patience, tokenKnown, trouble } = state;
+  return { actorId, serial, failures, refusals, patience, tokenKnown, trouble };
 }

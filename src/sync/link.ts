@@ -172,7 +172,9 @@ export class Link {
         this.#stopTimer();
         const { timer, range } = effect;
         const delayMs = drawDelayMs(range, random.fraction());
-        this.#stopTimer = clock.after(delayMs, () => this.#dispatch({ type: "timer", timer }));
+        this.#stopTimer = clock.after(delayMs, () =>
+          this.#dispatch({ type: "timer", timer, bufferedBytes: this.bufferedBytes }),
+        );
         break;
       }
       case "stop-waiting":

@@ -2,6 +2,7 @@ import type { Authenticator } from "../../server/authenticator.ts";
 import type { Bus } from "../../server/bus/contract.ts";
 import { localBus } from "../../server/bus/local.ts";
 import { limitsWith, type RelayLimits } from "../../server/limits.ts";
+import { nodeTimeBox } from "../../server/node-env.ts";
 import { RelayCore } from "../../server/relay-core.ts";
 import type { ConnectionInfo, Receiver } from "../../server/relay-services.ts";
 import type { RelayStorage } from "../../server/storage/contract.ts";
@@ -43,7 +44,12 @@ export interface TestRelayOptions {
 
 export async function testRelay(options: TestRelayOptions = {}): Promise<TestRelay> {
   const { storage = memoryStorage(), bus = localBus(), clock = new TestClock(), seed = 1 } = options;
-  const environment = { clock, random: seededRandom(seed), reporter: options.reporter ?? silentReporter };
+  const environment = {
+    clock,
+    random: seededRandom(seed),
+    reporter: options.reporter ?? silentReporter,
+    timeBox: nodeTimeBox,
+  };
   const core = await RelayCore.open({
     environment,
     storage,

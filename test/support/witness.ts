@@ -21,6 +21,8 @@ export async function openWitness(): Promise<Witness> {
     socket.on("message", (data) => {
       const { kind, id } = JSON.parse(String(data)) as Testimony;
       told[kind].add(id);
+      // The page begins only when it was heard: what it had merely sent may be lost with it.
+      if (kind === "began") socket.send(id);
     });
   });
   await once(server, "listening");

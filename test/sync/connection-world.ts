@@ -38,6 +38,8 @@ export class World {
   readonly sockets = new Set<number>();
   last = { socket: 0, ask: 0, timer: 0 };
   timer: number | undefined;
+  /** Handed to the socket, and not left. */
+  bufferedBytes = 0;
   told: "online" | "offline" = "offline";
   connects = 0;
   readonly asked: number[] = [];
@@ -65,9 +67,9 @@ export class World {
       case "page":
         return { type: "page", signal: happening.signal };
       case "timer":
-        return { type: "timer", timer: this.timer ?? 0 };
+        return { type: "timer", timer: this.timer ?? 0, bufferedBytes: this.bufferedBytes };
       case "late-timer":
-        return { type: "timer", timer: this.last.timer - 1 };
+        return { type: "timer", timer: this.last.timer - 1, bufferedBytes: this.bufferedBytes };
       case "token":
         return { type: "token", ask: this.last.ask };
       case "token-failed":

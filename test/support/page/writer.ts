@@ -3,7 +3,7 @@ import type { SyncedSession } from "holdfast";
 
 /** What a page tells the witness of one of its messages, by the message's id. */
 export interface Testimony {
-  /** `began`: the append is about to be called. `committed`: it has resolved. `acknowledged`: it is shown as confirmed. */
+  /** `began`: the append is called once the witness has answered. `committed`: it has resolved. `acknowledged`: it is shown as confirmed. */
   readonly kind: "began" | "committed" | "acknowledged";
   readonly id: string;
 }
@@ -29,6 +29,15 @@ export const writer = {
       socket.onopen = resolve;
     });
     const tell = (testimony: Testimony): void => socket.send(JSON.stringify(testimony));
+    const begin = async (id: string): Promise<void> => {
+      const heard = new Promise<void>((resolve) => {
+        socket.onmessage = ({ data }) => {
+          if (data === id) resolve();
+        };
+      });
+      tell({ kind: "began", id });
+      await heard;
+    };
     const acknowledged = new Set<string>();
     session.messages.subscribe(() => {
       for (const { message, delivery } of session.messages.entries) {
@@ -42,7 +51,7 @@ export const writer = {
     written = (async () => {
       for (let n = 0; writing; n += 1) {
         const id = `${options.name} ${n}`;
-        tell({ kind: "began", id });
+        await begin(id);
         await session.append({ messages: [{ id, role: "user", content: `${id}, `.repeat(20) }] });
         tell({ kind: "committed", id });
         await new Promise((resolve) => setTimeout(resolve, options.pauseMs));
