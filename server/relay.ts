@@ -1,9 +1,11 @@
 import type { Authenticator } from "./authenticator.ts";
 import { localBus } from "./bus/local.ts";
+import { httpAnswers } from "./http-answers.ts";
 import { jwtAuthenticator } from "./jwt.ts";
 import { limitsWith } from "./limits.ts";
 import { jsonLogger, reporterOf } from "./logger.ts";
 import { nodeDigest, nodeTimeBox, systemClock, systemRandom, writeToStderr } from "./node-env.ts";
+import { Readiness } from "./readiness.ts";
 import { RelayCore } from "./relay-core.ts";
 import { checkRelayOptions, LOOPBACK, type RelayOptions } from "./relay-options.ts";
 import { sqliteStorage } from "./storage/sqlite.ts";
@@ -48,7 +50,9 @@ export async function createRelay(options: RelayOptions = {}): Promise<Relay> {
     tokenInUrl,
   });
   try {
-    const listener = await listen({ core, clock, limits, port, host });
+    const readiness = new Readiness(storage, { clock, reporter });
+    const answerHttp = httpAnswers(() => readiness.ready());
+    const listener = await listen({ core, clock, limits, port, host, answerHttp });
     const url = `ws://${urlHost(host)}:${listener.port}`;
     if (authenticate === undefined) {
       reporter.report("info", "development-mode", {
@@ -58,6 +62,7 @@ export async function createRelay(options: RelayOptions = {}): Promise<Relay> {
     }
     reporter.report("info", "listening", { url });
     const close = async (): Promise<void> => {
+      readiness.end();
       listener.stop();
       await core.close();
       await listener.end();

@@ -139,12 +139,16 @@ export class StockPeer implements Receiver, Participant {
   }
 }
 
-/** The address of a stock client: `/y/<session>`. Undefined for any other; "bad" where the session can be none. */
+const BASE = "ws://relay";
+
+/** The address of a stock client: `/y/<session>`. Undefined for any other; "bad" where the session can be none, or the address. */
 export function stockAddress(
   url: string,
   options: { tokenInUrl: boolean },
 ): StockAddress | "bad" | undefined {
-  const { pathname, searchParams } = new URL(url, "ws://relay");
+  // Anybody may ask for anything: `//` is no address, and must not end the process.
+  if (!URL.canParse(url, BASE)) return "bad";
+  const { pathname, searchParams } = new URL(url, BASE);
   const room = /^\/y\/(.*)$/.exec(pathname)?.[1];
   if (room === undefined) return undefined;
   const session = decoded(room);

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server } from "node:http";
 import type { Socket as NetSocket } from "node:net";
 import { type ServerOptions, WebSocketServer } from "ws";
 import type { Clock } from "../src/env/clock.ts";
@@ -15,6 +15,8 @@ export interface ListenerOptions {
   readonly port: number;
   /** Undefined listens on every address. */
   readonly host: string | undefined;
+  /** What plain requests are answered. */
+  readonly answerHttp: RequestListener;
 }
 
 export interface Listener {
@@ -33,7 +35,7 @@ const CLOSE_TIMEOUT_MS = 2_000;
 /** Listens for WebSockets and hands them to the relay's core. @throws ConnectionError when it cannot listen */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { core, clock, limits, host } = options;
-  const server = createServer(answerHttp);
+  const server = createServer(patience(limits.authTimeoutMs), options.answerHttp);
   const sockets = new Map<RelaySocket, Life>();
   // The types do not know closeTimeout yet.
   const settings: ServerOptions<typeof RelaySocket> & { closeTimeout: number } = {
@@ -90,12 +92,8 @@ function attach(core: RelayCore, { socket, wire, request, maxEarlyBytes }: Made)
     socket.pause();
   };
   const connection = connectionOf(socket, wire, { admitted: () => wire.off("data", countEarly) });
-  const receiver = core.accept(connection, {
-    url: request.url ?? "/",
-    origin: request.headers.origin,
-    token: tokenOf(request.headers),
-    request,
-  });
+  const { url = "/", headers } = request;
+  const receiver = core.accept(connection, { url, origin: headers.origin, token: tokenOf(headers), request });
   wire.on("data", countEarly);
   socket.tooLarge = () => receiver.tooLarge();
   socket.on("message", (data: Buffer, isBinary: boolean) => {
@@ -108,10 +106,14 @@ function attach(core: RelayCore, { socket, wire, request, maxEarlyBytes }: Made)
   socket.on("close", () => receiver.closed());
 }
 
-function answerHttp(request: IncomingMessage, response: ServerResponse): void {
-  const healthy = request.url === "/healthz";
-  response.writeHead(healthy ? 200 : 404, { "content-type": "text/plain; charset=utf-8" });
-  response.end(healthy ? "ok\n" : "This is a relay: connect by WebSocket.\n");
+/** Who says nothing, or says it letter by letter, is let go of before there is a WebSocket, too (C46). */
+function patience(timeoutMs: number): {
+  headersTimeout: number;
+  requestTimeout: number;
+  connectionsCheckingInterval: number;
+} {
+  const connectionsCheckingInterval = Math.max(10, Math.min(1_000, Math.floor(timeoutMs / 4)));
+  return { headersTimeout: timeoutMs, requestTimeout: timeoutMs, connectionsCheckingInterval };
 }
 
 function listening(server: Server, port: number, host: string | undefined): Promise<void> {

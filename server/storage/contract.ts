@@ -45,6 +45,11 @@ export interface RelayStorage {
     place: LifePlace,
     compacted: { readonly upTo: number; readonly merged: Uint8Array },
   ): Promise<void>;
+  /**
+   * Resolves when a write commits now, for whoever asks whether the relay is ready. Left out by a storage for which a
+   * read tells as much. @throws StorageError
+   */
+  probe?(): Promise<void>;
   /** Totals over all actors, for the operator. */
   inspect(): Promise<StorageTotals>;
 }

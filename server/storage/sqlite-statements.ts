@@ -42,6 +42,7 @@ export interface Statements {
   readonly dropState: SqliteStatement;
   readonly measureState: SqliteStatement;
   readonly erase: readonly SqliteStatement[];
+  readonly putMeta: SqliteStatement;
   readonly totals: SqliteStatement;
 }
 
@@ -96,6 +97,9 @@ export function prepareStatements(database: SqliteDatabase): Statements {
     ),
     erase: ["messages", "generations", "state_updates"].map((table) =>
       prepare(`DELETE FROM ${table} WHERE session = ?`),
+    ),
+    putMeta: prepare(
+      "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
     ),
     totals: prepare(
       `SELECT (SELECT COUNT(*) FROM sessions WHERE deleted = 0) AS sessions,

@@ -163,6 +163,12 @@ class SqliteRelayStorage implements RelayStorage {
     });
   }
 
+  async probe(): Promise<void> {
+    this.#read((opened) =>
+      this.#transact(opened, () => opened.statements.putMeta.run("probed", String(opened.host.now()))),
+    );
+  }
+
   async inspect(): Promise<StorageTotals> {
     return this.#read(({ statements }) => {
       const row = statements.totals.get() ?? {};

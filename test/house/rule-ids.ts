@@ -56,6 +56,7 @@ export const testedCaseIds: readonly string[] = [
   "C41",
   "C42",
   "C43",
+  "C46",
   "C49",
   "C50",
   "C51",
