@@ -72,7 +72,7 @@ export const mutants: readonly Mutant[] = [
     from: 'if (frame.type === "push" && this.#phase !== "live") {',
     to: 'if (frame.type === "push" && this.#phase === "offline") {',
     project: "node",
-    tests: ["test/client", "test/sync"],
+    tests: ["test/client/cursor"],
   },
   {
     what: "a refused op is never judged",

@@ -51,6 +51,45 @@ test("[P32, P41, P42, P44, C62] a push that never came leaves a gap: the cursor 
   await world.during(world.close());
 });
 
+test("[P32] before the catalog of a new connection is answered, a push is only heard of, and what it told of is there afterwards", async () => {
+  const { world, a, b } = await begin(2);
+  await world.during(a.session.append({ messages: [say("0")] }, { until: "confirmed" }));
+  await world.settle();
+  const held: (() => void)[] = [];
+  let holding = true;
+  const pushes: string[] = [];
+  const { accept } = world.network;
+  world.network.accept = (socket, url) =>
+    accept(
+      {
+        send: (data) => {
+          if (typeof data === "string" && data.includes('"type":"push"')) pushes.push(data);
+          if (holding && typeof data === "string" && data.includes('"type":"catalog-page"'))
+            held.push(() => socket.send(data));
+          else socket.send(data);
+        },
+        close: (code, reason) => socket.close(code, reason),
+        get bufferedBytes() {
+          return socket.bufferedBytes;
+        },
+      },
+      url,
+    );
+  b.cable.drop();
+  await world.clock.advance(5_000);
+  expect(held).toHaveLength(1);
+  // It continues exactly what b holds, and is still not taken: what else was missed is not known yet.
+  await world.during(a.session.append({ messages: [say("1")] }, { until: "confirmed" }));
+  await world.clock.advance(1_000);
+  expect(pushes).not.toEqual([]);
+  expect(await world.during(textsIn(b.session))).toEqual(["0"]);
+  holding = false;
+  for (const send of held) send();
+  await world.settle();
+  expect(await world.during(textsIn(b.session))).toEqual(["0", "1"]);
+  await world.during(world.close());
+});
+
 test("[P22, P30, C11] a device that was away gets a short tail with the refusal, a long one in pages, and overwrites nothing", async () => {
   for (const foreign of [3, 1_200]) {
     const { world, a, b } = await begin(2);
