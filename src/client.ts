@@ -1,14 +1,16 @@
 import type { Environment } from "./env/environment.ts";
 import { standaloneTabs } from "./env/tabs.ts";
-import { HoldfastError } from "./model/errors.ts";
+import { HoldfastError, StorageError } from "./model/errors.ts";
 import { checkId, newId } from "./model/ids.ts";
 import type { JsonObject } from "./model/json.ts";
 import { readObject } from "./session/session-arguments.ts";
 import { SyncedSession } from "./session/synced-session.ts";
 import type { LocalDatabase } from "./store/database.ts";
 import { eraseAll, wipeWithin } from "./store/erase.ts";
+import type { RenewedDatabase } from "./store/renewed-database.ts";
 import { storageError } from "./store/storage-failure.ts";
 import type { SyncRows } from "./store/sync-rows.ts";
+import { ViewCache } from "./store/view-cache.ts";
 import { readArchive, writeArchive } from "./sync/archive.ts";
 import { Catalog } from "./sync/catalog.ts";
 import { type FlushOptions, flush } from "./sync/flush.ts";
@@ -20,6 +22,7 @@ import { type ClientStatus, StatusBoard, type StorageNews, WIPED, WIPED_ELSEWHER
 import { StreamHub } from "./sync/stream-hub.ts";
 import { SyncedStore } from "./sync/synced-store.ts";
 import { TabLead } from "./sync/tab-lead.ts";
+import { watchWhole } from "./sync/whole.ts";
 
 /** What a client is made of, once its environment and database are there. */
 export interface ClientParts {
@@ -31,8 +34,10 @@ export interface ClientParts {
   readonly env: Environment;
   readonly db: LocalDatabase<SyncRows>;
   readonly storage: ClientStatus["storage"];
-  /** Calls back when what `storage` says has changed, or the database was lost. */
-  readonly watchStorage?: (listener: (news: StorageNews) => void) => void;
+  /** Calls back when what `storage` says has changed, or the database was lost; `renews` when it is begun anew. */
+  readonly watchStorage?: (listener: (news: StorageNews, renews?: boolean) => void) => void;
+  /** What begins the database anew when it was deleted. */
+  readonly renewal?: Pick<RenewedDatabase, "attend" | "forbid">;
 }
 
 /** One actor's sessions on this device, and their way to the relay. Made by `openClient`. */
@@ -50,7 +55,11 @@ export class Client {
   readonly #lead: TabLead;
   readonly #streams: StreamHub;
   readonly #open = new Set<SyncedSession>();
-  #stopAsking = (): void => {};
+  readonly #cache = new ViewCache();
+  /** What the browser promised of the database. */
+  #promised: "persisted" | "best-effort" = "best-effort";
+  #whole = true;
+  readonly #ends: (() => void)[] = [];
   #ending: Promise<void> | undefined;
 
   /** Prefer `openClient`; this takes what it prepares. The database's `begin` must have been read. */
@@ -74,7 +83,10 @@ export class Client {
       replicas: this.#replicas,
       board: this.#board,
       newId: this.#newId,
-      wiped: () => void this.#end(() => db.close(), WIPED_ELSEWHERE),
+      wiped: () => {
+        parts.renewal?.forbid();
+        void this.#end(() => db.close(), WIPED_ELSEWHERE);
+      },
     });
     this.#streams = new StreamHub({ tabs, name, clock: env.clock, newId: this.#newId });
     this.#store = new SyncedStore({
@@ -82,12 +94,22 @@ export class Client {
       db,
       replicas: this.#replicas,
       connected: this.#lead.connection,
+      cache: this.#cache,
       now: () => this.#now(),
       newId: this.#newId,
     });
     this.sessions = new Catalog(db, this.#store, this.#newId);
     this.rejected = new Rejected(db, () => ({ opId: this.#newId(), at: this.#now() }));
-    parts.watchStorage?.((news) => this.#storageChanged(news));
+    parts.watchStorage?.((news, renews) => this.#storageChanged(news, renews === true));
+    parts.renewal?.attend({
+      documents: () => this.#replicas.documents(),
+      renewed: (rows) => {
+        this.#cache.clear();
+        this.#replicas.renewed(rows);
+        this.#lead.renewed();
+        void this.#board.begin();
+      },
+    });
   }
 
   /** Reads what the status tells from. */
@@ -96,7 +118,15 @@ export class Client {
     this.#lead.ask();
     const { db, env } = this.#parts;
     if (this.status.storage === "memory") return;
-    this.#stopAsking = askToKeep(db, env.persistence, (storage) => this.#board.set({ storage }));
+    const asked = askToKeep(db, env.persistence, (promised) => {
+      this.#promised = promised;
+      this.#tellStorage();
+    });
+    const watched = watchWhole(db, (whole) => {
+      this.#whole = whole;
+      this.#tellStorage();
+    });
+    this.#ends.push(asked, watched);
   }
 
   /** The present status; another object after each change. */
@@ -165,7 +195,8 @@ export class Client {
     await this.#board.refresh();
     const { pending } = this.status;
     if (pending > 0 && force !== true) return { pending };
-    const { db, env } = this.#parts;
+    const { db, env, renewal } = this.#parts;
+    renewal?.forbid();
     this.#lead.tellWipe();
     const erased = this.#end(() => eraseAll(db, env.clock), WIPED);
     await wipeWithin(env.clock, erased);
@@ -181,7 +212,7 @@ export class Client {
 
   #end(last: () => Promise<void>, ended: Partial<ClientStatus> = {}): Promise<void> {
     this.#ending ??= (async () => {
-      this.#stopAsking();
+      for (const end of this.#ends) end();
       // Nobody waits for the relay any more; what was being written is.
       this.#lead.connection.close();
       await Promise.allSettled([...this.#open].map((session) => session.close()));
@@ -206,12 +237,25 @@ export class Client {
     return this.#ending;
   }
 
-  #storageChanged(news: StorageNews): void {
+  #storageChanged(news: StorageNews, renews: boolean): void {
+    if (news.storage === "reset") this.#whole = false;
     this.#board.set(news);
+    if (renews) return;
     // This tab can only be loaded again: the lock goes to one that can use the database.
     if (news.storage !== "upgrade-required" && news.storage !== "reset") return;
-    this.#stopAsking();
+    for (const end of this.#ends) end();
     void this.#lead.leave();
+  }
+
+  /** While not all is here again that the database had, it says so; whoever ended for good goes on saying why. */
+  #tellStorage(): void {
+    const { storage, lastError } = this.status;
+    if (!this.#whole) this.#board.set({ storage: "reset", lastError: lastError ?? storageError("reset") });
+    else if (storage !== "reset") this.#board.set({ storage: this.#promised });
+    else {
+      const told = lastError instanceof StorageError && lastError.reason === "reset";
+      this.#board.set({ storage: this.#promised, lastError: told ? undefined : lastError });
+    }
   }
 
   #now(): string {

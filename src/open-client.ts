@@ -9,7 +9,8 @@ import type { LocalDatabase } from "./store/database.ts";
 import { DexieDatabase } from "./store/dexie-database.ts";
 import type { DexieDatabaseOptions } from "./store/dexie-options.ts";
 import { MemoryDatabase } from "./store/memory-database.ts";
-import { openSchema } from "./store/migrations.ts";
+import { openSchema, upgradeRows } from "./store/migrations.ts";
+import { RenewedDatabase } from "./store/renewed-database.ts";
 import { SYNC_SCHEMA, SYNC_SCHEMA_VERSION, type SyncRows } from "./store/sync-rows.ts";
 import type { StorageNews } from "./sync/status.ts";
 
@@ -53,9 +54,9 @@ export async function openClient(
   const { actorId, url } = checked(options);
   const env = surroundings.env ?? browserEnvironment({ WebSocket: options.WebSocket });
   const name = ["holdfast", options.name ?? "", url, actorId].map(encodeURIComponent).join("/");
-  const { db, storage, watchStorage } = await openDatabase(name, options, env, surroundings);
-  const parts = { url, actorId, token: options.token, name, env, db, storage };
-  const client = new Client(watchStorage === undefined ? parts : { ...parts, watchStorage });
+  const opened = await openDatabase(name, options, env, surroundings);
+  const { storage } = opened;
+  const client = new Client({ url, actorId, token: options.token, name, env, ...opened });
   // A database that another tab holds up opens when that tab lets go; until then whatever is asked of it waits.
   const begun = client.begin();
   if (storage !== "blocked") await begun;
@@ -63,7 +64,7 @@ export async function openClient(
   return client;
 }
 
-type OpenDatabase = Pick<ClientParts, "db" | "storage" | "watchStorage">;
+type OpenDatabase = Pick<ClientParts, "db" | "storage" | "watchStorage" | "renewal">;
 
 async function openDatabase(
   name: string,
@@ -99,22 +100,20 @@ async function openStored(
   { indexedDB }: ClientSurroundings,
 ): Promise<OpenDatabase> {
   let told: StorageNews[] = [];
-  let tell = (news: StorageNews): void => void told.push(news);
+  let tell = (news: StorageNews, _renews?: boolean): void => void told.push(news);
   let blocked = (): void => undefined;
   const heldUp = new Promise<"blocked">((resolve) => {
     blocked = () => void env.clock.after(BLOCKED_AFTER_MS, () => resolve("blocked"));
   });
-  const db = new DexieDatabase<SyncRows>(SYNC_SCHEMA, {
-    name,
-    version: SYNC_SCHEMA_VERSION,
-    tabs: env.tabs,
-    clock: env.clock,
-    page: env.page,
-    blocked,
-    lost: (error) => tell(lostBy(error)),
-    ...indexedDB,
+  const { clock, tabs, page } = env;
+  const options = { name, version: SYNC_SCHEMA_VERSION, tabs, clock, page, blocked, ...indexedDB };
+  const db = new RenewedDatabase({
+    make: (lost) => new DexieDatabase<SyncRows>(SYNC_SCHEMA, { ...options, lost }),
+    begin: (tx) => upgradeRows(tx),
+    clock,
+    lost: (error, renews) => tell(lostBy(error), renews),
   });
-  const watchStorage = (listener: (news: StorageNews) => void): void => {
+  const watchStorage: ClientParts["watchStorage"] = (listener) => {
     for (const news of told) listener(news);
     told = [];
     tell = listener;
@@ -125,14 +124,14 @@ async function openStored(
     await db.close();
     throw error;
   });
-  if (first !== "blocked") return { db, storage: "best-effort", watchStorage };
+  if (first !== "blocked") return { db, storage: "best-effort", watchStorage, renewal: db };
   const ended = async (error: unknown): Promise<void> => {
     // Nothing may be written where the rows are not of this version.
     await db.close();
     if (error instanceof StorageError) tell(lostBy(error));
   };
   opening.then(() => tell({ storage: "best-effort" }), ended);
-  return { db, storage: "blocked", watchStorage };
+  return { db, storage: "blocked", watchStorage, renewal: db };
 }
 
 function lostBy(error: StorageError): StorageNews {

@@ -5,8 +5,9 @@ import type { StorageErrorReason } from "../model/errors.ts";
 import { CircuitBreaker } from "./circuit-breaker.ts";
 import { CommitMarks, isMarked, type Mark, putMark } from "./commit-mark.ts";
 import type { Change, LocalDatabase, Reader, Schema, Writer } from "./database.ts";
-import { IDENTITY_TABLE, identityOf } from "./database-identity.ts";
-import { type DexieDatabaseOptions, dexieOptions, LIMIT_MS } from "./dexie-options.ts";
+import { IDENTITY_TABLE, identityOf, isDestroyed, markDestroyed } from "./database-identity.ts";
+import { DELETION_MS, type DexieDatabaseOptions, dexieOptions, LIMIT_MS } from "./dexie-options.ts";
+import { transact } from "./dexie-transact.ts";
 import { DexieTransaction, dexieStores } from "./dexie-transaction.ts";
 import { Listeners } from "./listeners.ts";
 import { PageSleep } from "./page-sleep.ts";
@@ -51,7 +52,8 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       options.blocked?.();
     });
     this.#dexie.on("versionchange", ({ newVersion }) => {
-      this.#lose(newVersion === null ? "reset" : "upgrade-required");
+      if (newVersion === null) void this.#deleted();
+      else this.#lose("upgrade-required");
       // Keeps Dexie's own handler from closing with the promise to open again.
       return false;
     });
@@ -112,6 +114,8 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
   }
 
   async destroy(): Promise<void> {
+    // Where it cannot be written, other tabs may take the deletion for the browser's.
+    if (this.#ended === undefined) await markDestroyed(this.#dexie).catch(() => undefined);
     await this.close();
     try {
       await this.#dexie.delete();
@@ -180,7 +184,9 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       await this.open();
       const life = this.#life;
       try {
-        return await this.#sleep.through(noting, (work) => this.#transact(mode, tables, work));
+        return await this.#sleep.through(noting, (work) =>
+          transact({ dexie: this.#dexie, clock: this.#options.clock, mode, tables }, work),
+        );
       } catch (error) {
         const failed = this.#translate(error);
         if (this.#ended !== undefined || !isPassing(error)) throw failed;
@@ -194,33 +200,6 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
         if (again) throw failed;
       }
     }
-  }
-
-  async #transact<R>(
-    mode: "r!" | "rw!",
-    tables: readonly string[],
-    work: (transaction: Transaction) => Promise<R>,
-  ): Promise<R> {
-    let late = false;
-    let running: Transaction | undefined;
-    const transacted = this.#dexie.transaction(mode, [...tables], async (transaction) => {
-      // Nobody waits for it any more.
-      if (late) throw storageError("timeout");
-      running = transaction;
-      const result = await work(transaction);
-      // Said, so that a tab frozen right now holds up no other: left alone, the commit waits for this tab.
-      if (mode === "rw!") transaction.idbtrans.commit?.();
-      return result;
-    });
-    return within(this.#options.clock, LIMIT_MS.transaction, Promise.resolve(transacted), () => {
-      late = true;
-      try {
-        running?.abort();
-      } catch {
-        // It is committing already: what becomes of it is not known.
-      }
-      throw storageError("timeout");
-    });
   }
 
   /** Opens anew, once for all that lost the connection. Tells whether the transaction of that mark had been committed. */
@@ -263,7 +242,11 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
 
   /** Runs at every opening, also when Dexie opens again by itself after the browser closed the connection. */
   async #recognise(): Promise<void> {
-    if (this.#dexie.backendDB().version > (this.#options.version ?? 1) * 10) {
+    const backend = this.#dexie.backendDB();
+    // Whoever writes nothing would not learn that more than the connection is gone.
+    const look = (): void => void this.#options.clock?.after(DELETION_MS.reopen, () => this.#lookAgain());
+    backend.addEventListener("close", look);
+    if (backend.version > (this.#options.version ?? 1) * 10) {
       this.#lose("upgrade-required");
       throw storageError("upgrade-required");
     }
@@ -275,11 +258,31 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
     this.#identity = id;
   }
 
-  #lose(reason: StorageErrorReason): void {
+  /** Another tab deletes the database; that waits until this connection is closed. */
+  async #deleted(): Promise<void> {
+    let destroyed = false;
+    try {
+      const looked = Promise.resolve(isDestroyed(this.#dexie));
+      destroyed = await within(this.#options.clock, DELETION_MS.look, looked, () => false);
+    } catch {
+      // The connection is gone already.
+    }
+    this.#lose("reset", destroyed);
+  }
+
+  #lookAgain(): void {
+    if (this.#ended !== undefined) return;
+    this.#leave(this.#life);
+    this.open().catch(() => {
+      // Told when it was lost; else the next use tries again.
+    });
+  }
+
+  #lose(reason: StorageErrorReason, destroyed = false): void {
     this.#dexie.close();
     if (this.#ended !== undefined) return;
     this.#ended = reason;
-    this.#options.lost?.(storageError(reason));
+    this.#options.lost?.(storageError(reason), destroyed);
   }
 
   #translate(error: unknown): unknown {

@@ -7,6 +7,9 @@ import type { StorageError } from "../model/errors.ts";
 /** How long opening a database may take, in milliseconds, and a transaction. */
 export const LIMIT_MS = { open: 8_000, transaction: 30_000 } as const;
 
+/** How long a deletion is held up to find out whose it is; and when a connection that the browser took away is looked for. */
+export const DELETION_MS = { look: 2_000, reopen: 1_000 } as const;
+
 export interface DexieDatabaseOptions {
   /** The database's name among those of this origin. */
   readonly name: string;
@@ -21,8 +24,8 @@ export interface DexieDatabaseOptions {
   /** With one, no transaction stays open while the page is frozen, so that it holds up no other tab. */
   readonly page?: Pick<Page, "watch"> | undefined;
   readonly IDBKeyRange?: typeof IDBKeyRange | undefined;
-  /** Told once when the database ends otherwise than by its own `close` or `destroy`. */
-  readonly lost?: ((error: StorageError) => void) | undefined;
+  /** Told once when the database ends otherwise than by its own `close` or `destroy`; and whether another tab destroyed it. */
+  readonly lost?: ((error: StorageError, destroyed: boolean) => void) | undefined;
   /** Told when opening has to wait for a tab that holds an older version open. */
   readonly blocked?: (() => void) | undefined;
 }

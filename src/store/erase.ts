@@ -1,5 +1,6 @@
 import type { Clock } from "../env/clock.ts";
 import { within } from "../env/within.ts";
+import { StorageError } from "../model/errors.ts";
 import type { LocalDatabase } from "./database.ts";
 import { storageError } from "./storage-failure.ts";
 import { SYNC_SCHEMA, type SyncRows } from "./sync-rows.ts";
@@ -18,8 +19,12 @@ const TABLES = Object.keys(SYNC_SCHEMA) as (keyof SyncRows)[];
  * @throws StorageError when the rows could not be deleted.
  */
 export async function eraseAll(db: LocalDatabase<SyncRows>, clock: Clock): Promise<void> {
-  await db.write(TABLES, async (tx) => {
+  const erased = db.write(TABLES, async (tx) => {
     for (const table of TABLES) await tx.deleteRange(table, {});
+  });
+  await erased.catch((error: unknown) => {
+    // Deleted already.
+    if (!(error instanceof StorageError) || error.reason !== "reset") throw error;
   });
   await within(clock, DELETION_LIMIT_MS, db.destroy(), () => undefined);
 }

@@ -1,3 +1,4 @@
+import { InvalidInputError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { LocalDatabase } from "./database.ts";
 import type { Generation } from "./live-store.ts";
@@ -39,4 +40,8 @@ export function heldGeneration(
     if (count === undefined) return { incarnation };
     return { incarnation, messages: await readMessages(tx, session, { generation, from: 0, to: count }) };
   });
+}
+
+export function noGeneration(generation: number, cause?: unknown): InvalidInputError {
+  return new InvalidInputError(`There is no generation ${generation}`, { path: "generation", cause });
 }

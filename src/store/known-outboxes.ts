@@ -35,6 +35,10 @@ export class KnownOutboxes {
     return { row, ops: await this.#opsOf(tx, row) };
   }
 
+  clear(): void {
+    this.#known.clear();
+  }
+
   async #opsOf(tx: Reader<SyncRows>, row: SessionRow): Promise<readonly PendingOp[]> {
     const { id, view, outbox } = row;
     if (view.pending === 0) return [];

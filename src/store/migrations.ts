@@ -26,19 +26,25 @@ export async function openSchema(
   db: LocalDatabase<SyncRows>,
   steps: readonly Migration[] = MIGRATIONS,
 ): Promise<void> {
-  await db.write(TABLES, async (tx) => {
-    const held = (await tx.get("meta", VERSION))?.value;
-    // A new database has nothing that a step could change.
-    const version = typeof held === "number" ? held : 1;
-    if (version > SYNC_SCHEMA_VERSION) {
-      throw new StorageError("The local database was written by a newer version of this page: reload", {
-        reason: "upgrade-required",
-      });
-    }
-    for (const { from, migrate } of steps) if (from >= version) await migrate(tx);
-    if (held !== SYNC_SCHEMA_VERSION)
-      await tx.put("meta", { key: "schemaVersion", value: SYNC_SCHEMA_VERSION });
-  });
+  await db.write(TABLES, (tx) => upgradeRows(tx, steps));
+}
+
+/** The same, in a transaction over all tables. */
+export async function upgradeRows(
+  tx: Writer<SyncRows>,
+  steps: readonly Migration[] = MIGRATIONS,
+): Promise<void> {
+  const held = (await tx.get("meta", VERSION))?.value;
+  // A new database has nothing that a step could change.
+  const version = typeof held === "number" ? held : 1;
+  if (version > SYNC_SCHEMA_VERSION) {
+    throw new StorageError("The local database was written by a newer version of this page: reload", {
+      reason: "upgrade-required",
+    });
+  }
+  for (const { from, migrate } of steps) if (from >= version) await migrate(tx);
+  if (held !== SYNC_SCHEMA_VERSION)
+    await tx.put("meta", { key: "schemaVersion", value: SYNC_SCHEMA_VERSION });
 }
 
 /** 1 → 2: each session's row tells which ops wait. */

@@ -52,8 +52,10 @@ export class ViewCache {
     return this.#viewOf((await this.#stillTrue(tx, found, log)) ?? emptyHeld("", log.keep.generation), log);
   }
 
-  forget(session: string): void {
-    this.#held.delete(session);
+  /** What was read was of a database that is gone. */
+  clear(): void {
+    this.#held.clear();
+    this.outboxes.clear();
   }
 
   #viewOf(held: Held, log: Layered): ViewLog {

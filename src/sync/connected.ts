@@ -16,9 +16,12 @@ const FIRST_CONNECTION_MS = 5_000;
 export class Connection implements Connected {
   readonly #listeners = new Listeners();
   readonly #otherTabs: Asker;
+  readonly #clock: Clock;
   #link: LinkStatus = "offline";
   #fresh = false;
   #patient = true;
+  /** The database is a new one: what it lacks comes, by whichever tab. */
+  #renewed = false;
   #closed = false;
   #stop: () => void;
   #requests: Requests | undefined;
@@ -26,6 +29,7 @@ export class Connection implements Connected {
   /** @param otherTabs asks the tab that holds the connection, when this one does not. */
   constructor(clock: Clock, otherTabs: Asker) {
     this.#otherTabs = otherTabs;
+    this.#clock = clock;
     this.#stop = clock.after(FIRST_CONNECTION_MS, () => this.#giveUp());
   }
 
@@ -50,8 +54,17 @@ export class Connection implements Connected {
     this.#giveUp();
   }
 
+  /** The database was begun anew: for a while nothing is told as missing. */
+  renewed(): void {
+    this.#stop();
+    this.#stop = this.#clock.after(FIRST_CONNECTION_MS, () => this.#giveUp());
+    this.#patient = true;
+    this.#renewed = true;
+  }
+
   mayStillCome(row: SessionRow | undefined): boolean {
-    const coming = this.#link === "online" || (this.#link === "connecting" && this.#patient);
+    const expected = this.#patient && (this.#link === "connecting" || this.#renewed);
+    const coming = this.#link === "online" || expected;
     if (!coming) return false;
     if (row === undefined) return !this.#fresh;
     if (row.incarnation === null) return !this.#fresh && row.view.pending === 0;
@@ -104,6 +117,7 @@ export class Connection implements Connected {
     this.#stop();
     this.#stop = () => {};
     this.#patient = false;
+    this.#renewed = false;
     this.#listeners.tell();
   }
 }

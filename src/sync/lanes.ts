@@ -9,6 +9,7 @@ import type { OpFrame } from "../wire/frames.ts";
 import { contendedDelay, type DelayRange } from "./backoff.ts";
 import { EMPTY_LANE, type Lane, laneAnswered, laneSent, nextStep } from "./lane.ts";
 import type { Link } from "./link.ts";
+import { noteWhole } from "./whole.ts";
 
 /** So many sessions at most are pulled at once. */
 const MAX_PULLS = 4;
@@ -34,6 +35,8 @@ export class Lanes {
   readonly #pulls = new Map<string, { readonly session: string; readonly have: Head | null }>();
   readonly #waiting = new Set<string>();
   #live = false;
+  /** All that the relay has is known to have been fetched. */
+  #whole = false;
   #ended = false;
 
   constructor(options: LanesOptions) {
@@ -56,6 +59,7 @@ export class Lanes {
     });
     for (const session of behind) this.#set(session, { behind: true });
     for (const session of new Set([...behind, ...pending])) this.wake(session);
+    this.#tellQuiet();
   }
 
   /** Something of the session changed: looks what comes next. */
@@ -108,6 +112,15 @@ export class Lanes {
     return true;
   }
 
+  /** Nothing is being fetched, and nothing is known to be missing. */
+  #tellQuiet(): void {
+    if (this.#whole) return;
+    for (const { behind, pulling } of this.#lanes.values()) if (behind || pulling) return;
+    this.#options.run(async () => {
+      if (!this.#whole && !this.#ended) this.#whole = await noteWhole(this.#options.db);
+    });
+  }
+
   async #advance(session: string): Promise<void> {
     const { db, link } = this.#options;
     const found = await db.read(["sessions", "outbox"], (tx) => this.outboxes.read(tx, session));
@@ -116,6 +129,7 @@ export class Lanes {
     const step = nextStep(lane, found);
     switch (step.do) {
       case "wait":
+        this.#tellQuiet();
         break;
       case "pull":
         this.#pull(found.row);

@@ -1,5 +1,6 @@
 import type { LocalDatabase } from "../store/database.ts";
 import { Listeners } from "../store/listeners.ts";
+import type { HeldDocument } from "../store/put-back.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import { StateReplica } from "./state-replica.ts";
 
@@ -71,6 +72,16 @@ export class Replicas {
     } finally {
       await this.release(replica);
     }
+  }
+
+  /** All open documents as they are now. */
+  documents(): readonly HeldDocument[] {
+    return [...this.#held.values()].map(({ replica }) => replica.held());
+  }
+
+  /** The database is a new one, in which each document stands in that row. */
+  renewed(rows: ReadonlyMap<string, number>): void {
+    for (const [session, { replica }] of this.#held) replica.renewed(rows.get(session) ?? 0);
   }
 
   get sessions(): readonly string[] {

@@ -5,11 +5,20 @@ import type { LocalDatabase } from "../store/database.ts";
 import { addStateUpdate } from "../store/land.ts";
 import { Listeners } from "../store/listeners.ts";
 import type { SeenState } from "../store/live-store.ts";
+import type { HeldDocument } from "../store/put-back.ts";
 import { applyChanges, diffState, forkWith, readState } from "../store/state-document.ts";
 import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
 
 /** The origin of updates that came from the database and that the relay may not have. */
 const FROM_DISK = Symbol("from disk");
+
+/** A change that the relay may not have. */
+interface Unsent {
+  readonly ticket: number;
+  readonly row: Promise<number | undefined>;
+  /** It stands in its row. */
+  stored?: boolean;
+}
 
 /** So many durable rows of one document are made one when it is opened. */
 const COMPACT_FROM = 64;
@@ -35,7 +44,7 @@ export class StateReplica {
   #applied = 0;
   /** One ticket for each change that the relay may not have, in the order they entered the document. */
   #ticket = 0;
-  readonly #unsent: { readonly ticket: number; readonly row: Promise<number | undefined> }[] = [];
+  #unsent: Unsent[] = [];
   /** Rows that this replica wrote itself: the document has them. */
   readonly #own = new Set<number>();
   #remoteOrigin: unknown;
@@ -83,7 +92,7 @@ export class StateReplica {
       for (const row of rows) {
         this.#applied = Math.max(this.#applied, row.n);
         if (this.#own.delete(row.n)) continue;
-        if (row.unsent === 1) this.#unsent.push({ ticket: ++this.#ticket, row: Promise.resolve(row.n) });
+        if (row.unsent === 1) this.#noteUnsent(row.n);
         this.#reading = true;
         // A provider does not send what came by its own origin, and what the relay has must not be sent to it again.
         applyUpdate(this.doc, row.update, row.unsent === 0 ? this.#remoteOrigin : FROM_DISK);
@@ -120,8 +129,8 @@ export class StateReplica {
 
   /** The relay has committed every change up to this ticket. Resolves when that is stored. */
   durable(ticket: number): Promise<void> {
-    const done = this.#unsent.filter((change) => change.ticket <= ticket);
     return this.#queue(async () => {
+      const done = this.#unsent.filter((change) => change.ticket <= ticket);
       const rows = await Promise.all(done.map(({ row }) => row));
       await this.#db.write(["state"], async (tx) => {
         for (const n of rows) {
@@ -129,8 +138,28 @@ export class StateReplica {
           if (row?.unsent === 1) await tx.put("state", { ...row, unsent: 0 });
         }
       });
-      for (const change of done) this.#unsent.splice(this.#unsent.indexOf(change), 1);
+      this.#unsent = this.#unsent.filter((change) => !done.includes(change));
     });
+  }
+
+  /** The whole document, for a database that is begun anew. */
+  held(): HeldDocument {
+    const { session } = this;
+    const update = encodeStateAsUpdate(this.doc);
+    return { session, incarnation: this.#incarnation, update, unsent: this.#unsent.length > 0 };
+  }
+
+  /** The rows are those of a new database, in which the document stands in that row. What is being stored goes there. */
+  renewed(row: number): void {
+    const unsent = this.#unsent.some(({ stored }) => stored === true);
+    this.#applied = row;
+    this.#own.clear();
+    this.#unsent = this.#unsent.filter(({ stored }) => stored !== true);
+    if (unsent) this.#noteUnsent(row);
+  }
+
+  #noteUnsent(row: number): void {
+    this.#unsent.push({ ticket: ++this.#ticket, row: Promise.resolve(row), stored: true });
   }
 
   /** The state as it is seen: the document, and over it the state of the outbox's ops. A delete among them begins anew. */
@@ -174,7 +203,12 @@ export class StateReplica {
       this.#failed(error);
       return undefined;
     });
-    if (!durable) this.#unsent.push({ ticket: ++this.#ticket, row });
+    if (durable) return;
+    const change: Unsent = { ticket: ++this.#ticket, row };
+    this.#unsent.push(change);
+    void row.then(() => {
+      change.stored = true;
+    });
   }
 
   #queue<T>(work: () => Promise<T>): Promise<T> {

@@ -2,6 +2,7 @@ import { type HoldfastError, StorageError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { Listeners } from "../store/listeners.ts";
 import { hasUnsentState, unsentSessions } from "../store/session-rows.ts";
+import { storageError } from "../store/storage-failure.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
 
@@ -79,14 +80,18 @@ export class StatusBoard {
   set(change: Partial<ClientStatus>): void {
     if (this.#closed) return;
     const next = { ...this.#status, ...change };
+    // A connection without an error does not hide that the database is not whole.
+    if (next.storage === "reset" && change.storage === undefined) next.lastError ??= storageError("reset");
     const keys = Object.keys(change) as (keyof ClientStatus)[];
     if (keys.every((key) => next[key] === this.#status[key])) return;
     this.#status = Object.freeze(next);
     this.#listeners.tell();
   }
 
-  /** Reads everything once; afterwards only what changed. */
+  /** Reads everything once; afterwards only what changed. Again when the database is a new one. */
   async begin(): Promise<void> {
+    this.#ops.clear();
+    this.#unsent.clear();
     const { ids, unsent } = await this.#db.read(["sessions", "state"], async (tx) => ({
       ids: (await tx.list("sessions")).map(({ id }) => id),
       unsent: await unsentSessions(tx),

@@ -1,4 +1,4 @@
-import { ActorMismatchError, HoldfastError, InvalidInputError, RejectedError } from "../model/errors.ts";
+import { ActorMismatchError, HoldfastError, RejectedError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { type Message, parseMessage } from "../model/message.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
@@ -7,7 +7,7 @@ import { checkAppend, checkReplace, checkScope } from "../store/checked-write.ts
 import type { AppendWrite, ReplaceWrite, Scope } from "../store/contract.ts";
 import type { LocalDatabase, Reader } from "../store/database.ts";
 import { type Draft, draftOf, enqueue } from "../store/enqueue.ts";
-import { heldGeneration, heldGenerations } from "../store/held-generations.ts";
+import { heldGeneration, heldGenerations, noGeneration } from "../store/held-generations.ts";
 import { addStateUpdate, lastStateRow } from "../store/land.ts";
 import type {
   Beside,
@@ -24,7 +24,7 @@ import { SessionQueue } from "../store/session-queue.ts";
 import { isAbsent, SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
 import { parseLog } from "../store/stored-log.ts";
 import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
-import { snapshotOf, ViewCache } from "../store/view-cache.ts";
+import { snapshotOf, type ViewCache } from "../store/view-cache.ts";
 import { readWindow } from "../store/view-window.ts";
 import { fittingStateOp } from "./fitting-state.ts";
 import { checkLimits, limitsIn } from "./op-limits.ts";
@@ -40,6 +40,7 @@ export interface SyncedStoreOptions {
   readonly db: LocalDatabase<SyncRows>;
   readonly replicas: Replicas;
   readonly connected: Connected;
+  readonly cache: ViewCache;
   readonly now: () => string;
   readonly newId: () => string;
 }
@@ -50,13 +51,14 @@ export interface SyncedStoreOptions {
  */
 export class SyncedStore implements LiveStore {
   readonly #options: SyncedStoreOptions;
-  readonly #cache = new ViewCache();
+  readonly #cache: ViewCache;
   readonly #queue = new SessionQueue();
   /** Writes of one session commit in the order of the calls, whatever each has to read before. */
   readonly #writes = new SessionQueue();
 
   constructor(options: SyncedStoreOptions) {
     this.#options = options;
+    this.#cache = options.cache;
   }
 
   async load(id: string, scope: Scope): Promise<Snapshot | undefined> {
@@ -293,8 +295,4 @@ export class SyncedStore implements LiveStore {
   #mustBeOurs(actorId: string | undefined): void {
     if (actorId !== undefined && actorId !== this.#options.actorId) throw new ActorMismatchError();
   }
-}
-
-function noGeneration(generation: number, cause?: unknown): InvalidInputError {
-  return new InvalidInputError(`There is no generation ${generation}`, { path: "generation", cause });
 }

@@ -89,6 +89,13 @@ export class TabLead {
     else this.#uplink.reconnect();
   }
 
+  /** The database is a new one: who leads begins anew, with an epoch of it. */
+  renewed(): void {
+    const { epoch } = this.#leader;
+    if (epoch !== undefined) this.#leader.fenced(epoch);
+    this.connection.renewed();
+  }
+
   tellWipe(): void {
     this.#line.say("wipe");
   }
