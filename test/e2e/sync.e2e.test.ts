@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type CutProxy, openCutProxy } from "../support/cut-proxy.ts";
-import { type Device, openDesk, openDevice, textsOn } from "../support/device.ts";
+import { type Device, openDevice, textsOn } from "../support/device.ts";
 import { openPageServer, type PageServer } from "../support/page-server.ts";
 import { type RelayProcess, startRelayProcess } from "../support/relay-process.ts";
 
@@ -52,63 +52,6 @@ async function converged(session: string, count: number): Promise<string[]> {
   await expect.poll(() => texts(phone, session), soon).toEqual(await texts(laptop, session));
   return texts(laptop, session);
 }
-
-test("[H1, H3] two devices, one offline, both write, and come together in one order", async () => {
-  await Promise.all([untilOnline(laptop), untilOnline(phone)]);
-  await say(laptop, "tunnel", "before 1", "before 2");
-  await expect.poll(() => texts(phone, "tunnel"), soon).toEqual(["before 1", "before 2"]);
-
-  cable.cut();
-  await expect.poll(async () => (await status(laptop)).link, soon).not.toBe("online");
-  await say(laptop, "tunnel", "laptop 1", "laptop 2", "laptop 3");
-  await laptop.page.evaluate(() => window.desk.setState("tunnel", "laptop", "was here"));
-  await say(phone, "tunnel", "phone 1", "phone 2");
-  await phone.page.evaluate(() => window.desk.setState("tunnel", "phone", "was here too"));
-  await flush(phone);
-  expect(await texts(laptop, "tunnel")).toEqual(["before 1", "before 2", "laptop 1", "laptop 2", "laptop 3"]);
-  expect(await status(laptop)).toMatchObject({ pending: 4, rejected: 0 });
-
-  cable.heal();
-  await flush(laptop);
-  const lines = await converged("tunnel", 7);
-  expect(lines).toEqual(["before 1", "before 2", "phone 1", "phone 2", "laptop 1", "laptop 2", "laptop 3"]);
-  const merged = { laptop: "was here", phone: "was here too" };
-  for (const device of [laptop, phone])
-    await expect.poll(() => device.page.evaluate(() => window.desk.state("tunnel")), soon).toEqual(merged);
-  const ids = await Promise.all(
-    [laptop, phone].map((device) => device.page.evaluate(() => window.desk.seen("tunnel"))),
-  );
-  expect(ids[0]).toEqual(ids[1]);
-  expect(ids[0]?.every(({ delivery }) => delivery === "confirmed")).toBe(true);
-});
-
-test("[H1, C25] a reload while offline keeps all, what is pending included, and sends it later", async () => {
-  await untilOnline(laptop);
-  await say(laptop, "reload", "confirmed");
-  await flush(laptop);
-  cable.cut();
-  const ids = await say(laptop, "reload", "offline 1", "offline 2", "offline 3");
-  await laptop.page.evaluate(() => window.desk.setState("reload", "draft", "kept"));
-  const before = await laptop.page.evaluate(() => window.desk.serialized("reload"));
-
-  await openDesk(laptop.page, laptopDesk());
-  expect(await laptop.page.evaluate(() => window.desk.serialized("reload"))).toEqual(before);
-  expect(await laptop.page.evaluate(() => window.desk.state("reload"))).toEqual({ draft: "kept" });
-  await laptop.page.evaluate(() => window.desk.seen("reload"));
-  await expect
-    .poll(() => laptop.page.evaluate(() => window.desk.seen("reload").map(({ delivery }) => delivery)), soon)
-    .toEqual(["confirmed", "pending", "pending", "pending"]);
-  expect((await status(laptop)).pending).toBe(4);
-
-  cable.heal();
-  await flush(laptop);
-  await converged("reload", 4);
-  expect(await phone.page.evaluate(() => window.desk.serialized("reload"))).toEqual(before);
-  expect(before.slice(1).map(({ id }) => id)).toEqual(ids);
-  await expect
-    .poll(() => phone.page.evaluate(() => window.desk.state("reload")), soon)
-    .toEqual({ draft: "kept" });
-});
 
 test("[H2, H4] the relay is killed and started again in the middle: nothing is lost, doubled or out of order", async () => {
   await Promise.all([untilOnline(laptop), untilOnline(phone)]);
