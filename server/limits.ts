@@ -34,6 +34,10 @@ export interface RelayLimits extends WireLimits {
   readonly maxChannelsPerSocket: number;
   /** One client's presence on a channel. */
   readonly maxPresenceBytes: number;
+  /** Messages in the making that one connection writes at a time. */
+  readonly maxStreamsPerSocket: number;
+  /** The text of one of them. */
+  readonly maxStreamBytes: number;
   /** What a socket may send before it is welcome. */
   readonly maxHelloBytes: number;
   /** From the connection to the welcome, in milliseconds. */
@@ -68,6 +72,8 @@ export const DEFAULT_LIMITS: RelayLimits = Object.freeze({
   maxSessionsPerActor: 100_000,
   maxChannelsPerSocket: 1_000,
   maxPresenceBytes: 16 * KiB,
+  maxStreamsPerSocket: 32,
+  maxStreamBytes: MiB,
   maxHelloBytes: 16 * KiB,
   authTimeoutMs: 10_000,
   sendTimeoutMs: 30_000,

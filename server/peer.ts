@@ -8,6 +8,7 @@ import { type Greeting, greet, versionFault } from "./greeting.ts";
 import { limitTold, maxBinaryFrameBytes, wireLimits } from "./limits.ts";
 import { drained } from "./outbox-gauge.ts";
 import { PeerChannels } from "./peer-channels.ts";
+import { PeerStreams } from "./peer-streams.ts";
 import { answerOf, notNow, opTask, type ReadFrame } from "./peer-tasks.ts";
 import { type FaultTold, faultText } from "./relay-frames.ts";
 import type { Connection, ConnectionInfo, Participant, Receiver, RelayServices } from "./relay-services.ts";
@@ -19,6 +20,8 @@ interface Open {
   readonly reader: FrameReader;
   readonly line: AnswerLine;
   readonly channels: PeerChannels;
+  /** Undefined: the client has not said that it reads their frames. */
+  readonly streams: PeerStreams | undefined;
   readonly reading: boolean;
   readonly cancelExpiry: () => void;
 }
@@ -91,6 +94,7 @@ export class Peer implements Receiver, Participant {
     phase.cancelExpiry();
     phase.line.close();
     phase.channels.closeAll();
+    phase.streams?.leave();
     this.#services.leave(phase.actor, this);
   }
 
@@ -110,10 +114,11 @@ export class Peer implements Receiver, Participant {
       return;
     }
     this.#phase = { ...phase, at: "checking" };
-    void greet(first.frame, this.#services, this.#info).then((greeting) => this.#greeted(greeting));
+    const { streams = false } = first.frame;
+    void greet(first.frame, this.#services, this.#info).then((greeting) => this.#greeted(greeting, streams));
   }
 
-  #greeted(greeting: Greeting): void {
+  #greeted(greeting: Greeting, readsStreams: boolean): void {
     const phase = this.#phase;
     if (phase.at !== "checking") return;
     const { limits, channels, enter } = this.#services;
@@ -132,6 +137,7 @@ export class Peer implements Receiver, Participant {
       reader: new FrameReader(limits),
       line: new AnswerLine({ send, changed: () => this.#regulate() }),
       channels: new PeerChannels({ actor, channels, maxChannels: limits.maxChannelsPerSocket, send }),
+      streams: readsStreams ? new PeerStreams(this.#services, actor, this.#connection) : undefined,
       reading: true,
       cancelExpiry: this.#expireAt(greeting.identity.expiresAt),
     };
@@ -149,6 +155,7 @@ export class Peer implements Receiver, Participant {
         storeId,
         ...at,
         limits: wireLimits(limits),
+        streams: true,
         ...(expiresAt === undefined ? {} : { expiresAt: expiresAt.toISOString() }),
       }),
     );
@@ -167,11 +174,12 @@ export class Peer implements Receiver, Participant {
     else if (incoming.is === "frame") {
       const task = this.#taskOf(incoming, phase);
       if (task !== undefined) this.#add(task, incoming.text.length, phase);
-      else this.dismiss({ code: "malformed", message: "A connection says hello once" });
+      else this.dismiss({ code: "malformed", message: "This frame is not for this connection" });
     }
   }
 
-  #taskOf({ frame, text }: Extract<Incoming, { is: "frame" }>, { actor, channels }: Open): Task | undefined {
+  #taskOf({ frame, text }: Extract<Incoming, { is: "frame" }>, phase: Open): Task | undefined {
+    const { actor, channels, streams } = phase;
     switch (frame.type) {
       case "append":
       case "replace":
@@ -187,6 +195,11 @@ export class Peer implements Receiver, Participant {
         return { kind: "act", act: () => channels.open(frame) };
       case "close-channel":
         return { kind: "act", act: () => channels.close(frame.channel) };
+      case "stream":
+      case "stream-end":
+        return streams && { kind: "act", act: () => streams.take(frame) };
+      case "stream-ask":
+        return streams && { kind: "read", read: () => this.#readable(() => streams.answer(frame)) };
       case "ping":
         return { kind: "say", text: writeFrame({ type: "pong", id: frame.id }) };
       case "reauthenticate":
@@ -229,19 +242,23 @@ export class Peer implements Receiver, Participant {
     }
   }
 
-  async #answer(frame: ReadFrame, actor: string): Promise<void> {
-    const { clock, limits, reporter } = this.#services;
+  #answer(frame: ReadFrame, actor: string): Promise<void> {
+    return this.#readable(async () => {
+      try {
+        this.#send(await answerOf(frame, this.#services, actor));
+      } catch (error) {
+        this.#services.reporter.report("error", "read-failed", { frame: frame.type, error: String(error) });
+        this.#send(notNow(frame.id));
+      }
+    });
+  }
+
+  /** Answers once there is room for the answer. */
+  async #readable(answer: () => Promise<void> | void): Promise<void> {
+    const { clock, limits } = this.#services;
     const maxBytes = Math.floor(limits.maxBufferedBytes / 4);
-    if (!(await drained(this.#connection, { clock, maxBytes, timeoutMs: limits.sendTimeoutMs }))) {
-      this.dismiss({ code: "try-again", message: "Nothing was read for too long" });
-      return;
-    }
-    try {
-      this.#send(await answerOf(frame, this.#services, actor));
-    } catch (error) {
-      reporter.report("error", "read-failed", { frame: frame.type, error: String(error) });
-      this.#send(notNow(frame.id));
-    }
+    if (await drained(this.#connection, { clock, maxBytes, timeoutMs: limits.sendTimeoutMs })) await answer();
+    else this.dismiss({ code: "try-again", message: "Nothing was read for too long" });
   }
 
   /** Answered by a welcome again, for its `expiresAt`. */

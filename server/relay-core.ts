@@ -7,6 +7,7 @@ import { AuthError, type Authenticator, type Identity } from "./authenticator.ts
 import type { Bus, BusMember, BusMessage, Change } from "./bus/contract.ts";
 import { changeOf } from "./change.ts";
 import { Channels } from "./channel/channels.ts";
+import { mayFitCompacted } from "./channel/compaction.ts";
 import { type Digest, portableDigest } from "./digest.ts";
 import { limitTold, pageBounds, type RelayLimits } from "./limits.ts";
 import { originAllowed } from "./origins.ts";
@@ -15,6 +16,7 @@ import { type FaultTold, faultText, pushText } from "./relay-frames.ts";
 import type { Connection, ConnectionInfo, Participant, Receiver, RelayServices } from "./relay-services.ts";
 import { StockPeer, stockAddress } from "./stock-peer.ts";
 import type { Answer, RelayStorage, Write } from "./storage/contract.ts";
+import { Streams } from "./streams/streams.ts";
 import { type TimeBox, unbounded } from "./time-box.ts";
 import { Turns } from "./turns.ts";
 
@@ -66,6 +68,7 @@ export class RelayCore {
     const { clock, reporter, digest = portableDigest, timeBox = unbounded } = environment;
     this.#options = options;
     this.#bus = opened.bus;
+    const publish = (message: BusMessage): void => this.#bus.publish(message);
     const channels = new Channels({
       clock,
       reporter,
@@ -73,7 +76,7 @@ export class RelayCore {
       storage,
       limits,
       submit: (write, answered) => this.#submit(write, undefined, answered),
-      publish: (presence) => this.#bus.publish(presence),
+      publish,
     });
     this.#services = {
       clock,
@@ -83,6 +86,7 @@ export class RelayCore {
       storage,
       storeId: opened.storeId,
       channels,
+      streams: new Streams({ clock, limits, storage, publish }),
       turns: new Turns(clock, limits.turnMs),
       identify: (claimed, info) => this.#identify(claimed, info),
       enter: (actor, participant) => this.#enter(actor, participant),
@@ -123,8 +127,7 @@ export class RelayCore {
 
   /** Takes a connection that was just made. What it says and its end go to what this answers. */
   accept(connection: Connection, info: ConnectionInfo): Receiver {
-    const { tokenInUrl = false } = this.#options;
-    const address = stockAddress(info.url, { tokenInUrl });
+    const address = stockAddress(info.url, { tokenInUrl: this.#options.tokenInUrl ?? false });
     const fault = this.#faultOf(info, address);
     if (fault !== undefined) {
       this.#services.reporter.report("info", "connection-refused", { code: fault.code });
@@ -178,8 +181,8 @@ export class RelayCore {
         this.#idle = resolve;
       });
     for (const participant of [...this.#participants]) participant.dismiss(GOING_DOWN);
-    this.#services.channels.close();
-    this.#services.turns.close();
+    const { channels, turns, streams } = this.#services;
+    for (const part of [channels, turns, streams]) part.close();
     await this.#bus.leave();
     await storage.close();
   }
@@ -195,11 +198,9 @@ export class RelayCore {
       return { actorId };
     }
     const identity = await authenticate(token, info.request);
-    const { expiresAt } = identity;
     if (!isValidId(identity.actorId)) throw new AuthError("invalid", "The token names no actor");
-    if (expiresAt !== undefined && !(expiresAt.getTime() > this.#services.clock.now())) {
-      throw new AuthError("expired");
-    }
+    const ended = identity.expiresAt && !(identity.expiresAt.getTime() > this.#services.clock.now());
+    if (ended) throw new AuthError("expired");
     if (actorId !== undefined && actorId !== identity.actorId) {
       throw new AuthError("forbidden", "The token speaks for another actor");
     }
@@ -254,12 +255,13 @@ export class RelayCore {
     to: { from: Participant | undefined; answered: (answer: Answer) => void },
   ): void {
     this.#underWay -= 1;
-    const { channels } = this.#services;
+    const { channels, streams } = this.#services;
     const change = answer.ok ? changeOf(write, answer) : undefined;
     if (change !== undefined && write.kind !== "state") channels.changed(change);
     to.answered(answer);
     if (change !== undefined) {
       this.#push(change, to.from);
+      streams.changed(change);
       this.#bus.publish(change);
     }
     if (answer.ok && answer.held !== undefined && change?.state !== undefined) {
@@ -278,17 +280,15 @@ export class RelayCore {
   }
 
   #heard(message: BusMessage): void {
-    if (message.type === "presence") {
-      this.#services.channels.heard(message);
-      return;
+    const { channels, streams } = this.#services;
+    if (message.type === "presence") channels.heard(message);
+    else if (message.type === "stream") streams.heard(message);
+    else {
+      channels.changed(message);
+      this.#push(message, undefined);
+      streams.changed(message);
     }
-    this.#services.channels.changed(message);
-    this.#push(message, undefined);
   }
-}
-
-function mayFitCompacted(answer: Answer): boolean {
-  return !answer.ok && answer.limit?.name === "maxStateBytes" && (answer.held?.updates ?? 0) > 1;
 }
 
 const GOING_DOWN: FaultTold = { code: "try-again", message: "The relay is going down" };

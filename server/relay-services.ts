@@ -8,6 +8,7 @@ import type { Digest } from "./digest.ts";
 import type { RelayLimits } from "./limits.ts";
 import type { FaultTold } from "./relay-frames.ts";
 import type { Answer, OpWrite, RelayStorage } from "./storage/contract.ts";
+import type { Streams } from "./streams/streams.ts";
 import type { Turns } from "./turns.ts";
 
 /** One connection as the relay uses it. */
@@ -55,6 +56,7 @@ export interface RelayServices {
   readonly storage: RelayStorage;
   readonly storeId: string;
   readonly channels: Channels;
+  readonly streams: Streams;
   readonly turns: Turns<Participant>;
   /** @throws whatever refuses: see `faultOfRefusal` */
   identify(

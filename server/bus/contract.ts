@@ -1,5 +1,6 @@
 import type { CatalogEntry } from "../../src/wire/catalog.ts";
 import type { StoredMessage } from "../storage/contract.ts";
+import type { StreamName } from "../streams/held-stream.ts";
 
 /** A durable change of one session, as relay processes tell it to each other and to their connections. */
 export interface Change {
@@ -20,8 +21,19 @@ export interface PresenceChange {
   readonly update: Uint8Array;
 }
 
-/** What relay processes tell each other: durable changes, and presence. */
-export type BusMessage = Change | PresenceChange;
+/** A word about messages in the making (rule P79): a piece, an end, or a question; never stored. */
+export interface StreamChange {
+  readonly type: "stream";
+  readonly actor: string;
+  readonly said:
+    | { readonly say: "piece"; readonly name: StreamName; readonly at: number; readonly text: string }
+    | { readonly say: "end"; readonly id: string; readonly session: string; readonly kept: boolean }
+    /** Without an id: of all that run there. */
+    | { readonly say: "ask"; readonly id: string | undefined; readonly from: number };
+}
+
+/** What relay processes tell each other: durable changes, presence, and messages in the making. */
+export type BusMessage = Change | PresenceChange | StreamChange;
 
 /**
  * What carries changes between the relay processes that share a storage. Nothing depends on it for safety: what it

@@ -1,4 +1,4 @@
-import type { RelayStorage } from "../storage/contract.ts";
+import type { Answer, RelayStorage } from "../storage/contract.ts";
 import { StateDocument } from "./state-document.ts";
 
 /** Updates of one session held in storage before they are merged into one. */
@@ -25,4 +25,9 @@ export async function compactSession(
   } finally {
     document.destroy();
   }
+}
+
+/** Whether a write that was refused for its size may fit once what is stored is merged. */
+export function mayFitCompacted(answer: Answer): boolean {
+  return !answer.ok && answer.limit?.name === "maxStateBytes" && (answer.held?.updates ?? 0) > 1;
 }

@@ -21,9 +21,10 @@ export interface Tabs {
   channel(name: string, received: (data: unknown) => void): TabChannel;
 }
 
-/** Tabs of somebody who has none: an own queue for locks, channels that nobody else hears. */
+/** Tabs of somebody who has none: an own queue for locks, channels that nobody beside it hears. */
 export function standaloneTabs(): Tabs {
   const queues = new Map<string, Promise<unknown>>();
+  const members = new Set<{ readonly name: string; readonly received: (data: unknown) => void }>();
   return {
     locksAvailable: false,
     lock: (name, work, options = {}) => {
@@ -37,7 +38,22 @@ export function standaloneTabs(): Tabs {
       void settled.then(() => queues.get(name) === settled && queues.delete(name));
       return options.signal === undefined ? turn : Promise.race([turn, leftBefore(before, options.signal)]);
     },
-    channel: () => ({ post: ignore, close: ignore }),
+    channel: (name, received) => {
+      const own = { name, received };
+      members.add(own);
+      return {
+        post: (data) => {
+          for (const other of members) {
+            if (other === own || other.name !== name) continue;
+            // Later, as from another tab.
+            void Promise.resolve().then(() => {
+              if (members.has(other)) other.received(data);
+            });
+          }
+        },
+        close: () => members.delete(own),
+      };
+    },
   };
 }
 

@@ -7,7 +7,7 @@ import { constant, useWatched, type Watched, watched } from "./watched.ts";
 const nothing: readonly RunningStream[] = Object.freeze([]);
 
 /**
- * The messages being written in a session now, in any tab. Rendered behind those of `useMessages`, each is shown once:
+ * The messages being written in a session now, on any device. Rendered behind those of `useMessages`, each is shown once:
  * in one render the finished message takes its place.
  */
 export function useStream(session: SyncedSession | undefined): readonly RunningStream[] {

@@ -5,7 +5,7 @@ import type { LiveMessages } from "./live-messages.ts";
 const NONE: readonly RunningStream[] = Object.freeze([]);
 
 /**
- * The messages being written in a session now, in any tab. One leaves the list in the same turn in which its message
+ * The messages being written in a session now, on any device. One leaves the list in the same turn in which its message
  * enters `messages.entries`: who reads both shows it once.
  */
 export class LiveStreams {

@@ -1,7 +1,8 @@
-import { HoldfastError, invalidInput } from "../model/errors.ts";
+import { HoldfastError, invalidInput, RejectedError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { createMessage, type Message, type MessageInput, type Role } from "../model/message.ts";
 import type { Snapshot } from "../model/snapshot.ts";
+import type { OpenState } from "../store/live-store.ts";
 import type { StreamBoard } from "../store/running-streams.ts";
 
 /** The most UTF-16 code units that a stream may write; a message of more could hardly be stored. */
@@ -12,12 +13,18 @@ export interface MessageStreamParts {
   readonly board: StreamBoard;
   readonly role: Role;
   readonly runId: string | undefined;
-  readonly append: (message: Message) => Promise<Snapshot>;
+  /** The session as it is now. The stream closes it at its end. */
+  readonly open: () => OpenState;
+  /** Refused with RejectedError `deleted` when that life of the session is over. */
+  readonly append: (message: Message, of: OpenState) => Promise<Snapshot>;
+  /** Nothing of it is left to be done. */
+  readonly ended: () => void;
 }
 
 /**
- * A message while it is being written. What is written shows at once in every tab, above the log; it is stored when it
- * is finished or stopped, as one message with the stream's id, which takes the place of what was shown.
+ * A message while it is being written. What is written shows at once in every tab, and soon on every device, above the
+ * log; it is stored when it is finished or stopped, as one message with the stream's id, which takes the place of what
+ * was shown. When its session is deleted meanwhile, it is over: `write` and `finish` say so.
  */
 export class MessageStream {
   /** Also the id of the message that it becomes. */
@@ -26,15 +33,28 @@ export class MessageStream {
   /** The run that writes, where it was named. */
   readonly runId: string | undefined;
   readonly #parts: MessageStreamParts;
+  readonly #open: OpenState;
   #text = "";
   #ending: Promise<Snapshot | undefined> | undefined;
+  #over: RejectedError | undefined;
 
   constructor(parts: MessageStreamParts) {
     const { role, runId, board, session } = parts;
     this.#parts = parts;
     this.role = role;
     this.runId = runId;
-    this.id = board.begin(session, { role, runId }).id;
+    const open = parts.open();
+    this.#open = open;
+    const incarnation = (): string | null => open.incarnation;
+    const deleted = (): void => {
+      this.#over ??= new RejectedError("The session was deleted", { reason: "deleted" });
+    };
+    try {
+      this.id = board.begin(session, { role, runId, incarnation, deleted }).id;
+    } catch (error) {
+      void open.close();
+      throw error;
+    }
   }
 
   /** What was written so far. */
@@ -45,10 +65,12 @@ export class MessageStream {
   /**
    * Adds to the text.
    * @throws InvalidInputError for what is not text, or would make it longer than 1,048,576 UTF-16 code units.
+   * @throws RejectedError `deleted` when the session was deleted meanwhile.
    * @throws HoldfastError `closed` after `finish` or `stop`: a stopped run learns of it here.
    */
   write(delta: string): void {
     if (typeof delta !== "string") throw invalidInput("delta", "must be text");
+    if (this.#over !== undefined) throw this.#over;
     if (this.#ending !== undefined) throw new HoldfastError("The stream has ended", { code: "closed" });
     if (this.#text.length + delta.length > MAX_STREAM_LENGTH)
       throw invalidInput("delta", `must not make the text longer than ${MAX_STREAM_LENGTH}`);
@@ -61,6 +83,7 @@ export class MessageStream {
    * Appends the message: what was written, or the one given, with the stream's id. Resolves when it is committed on this
    * device; with nothing written and none given it appends nothing. When it rejects, nothing is stored and it can be
    * tried again. After `stop` it changes nothing.
+   * @throws RejectedError `deleted` when the session was deleted meanwhile; that is final.
    */
   finish(message?: MessageInput): Promise<Snapshot | undefined> {
     if (this.#ending !== undefined) return this.#ending;
@@ -87,15 +110,23 @@ export class MessageStream {
   }
 
   #end(message: Message | undefined): Promise<Snapshot | undefined> {
-    const { append, board, session } = this.#parts;
+    const { append, board, session, ended } = this.#parts;
+    const open = this.#open;
+    const over = (kept: boolean): void => {
+      board.end(session, this.id, { kept });
+      void open.close();
+      ended();
+    };
     const ending = (async () => {
-      const snapshot = message === undefined ? undefined : await append(message);
-      board.end(session, this.id, { kept: message !== undefined });
+      if (this.#over !== undefined) throw this.#over;
+      const snapshot = message === undefined ? undefined : await append(message, open);
+      over(message !== undefined);
       return snapshot;
     })();
     this.#ending = ending;
-    ending.catch(() => {
-      this.#ending = undefined;
+    ending.catch((error: unknown) => {
+      if (!(error instanceof RejectedError && error.reason === "deleted")) this.#ending = undefined;
+      else over(false);
     });
     return ending;
   }

@@ -43,7 +43,7 @@ export interface SyncedSessionOptions {
 export class SyncedSession extends Session {
   /** The live end of the conversation, the last 50 messages to begin with. */
   readonly messages: LiveMessages;
-  /** The messages being written now, in any tab. */
+  /** The messages being written now, on any device of the actor. */
   readonly streams: LiveStreams;
   readonly #live: LiveStore;
   readonly #open: OpenState;
@@ -192,12 +192,13 @@ export class SyncedSession extends Session {
   stream(options: StreamOptions = {}): MessageStream {
     const { role, runId } = readStreamOptions(options);
     this.#mustBeOpen();
-    const append = async (message: Message): Promise<Snapshot> => {
-      const snapshot = await this.append({ messages: [message] });
-      this.#running.delete(stream);
-      return snapshot;
+    const append = (message: Message, of: OpenState): Promise<Snapshot> => {
+      const { messages } = new MessageDrafts([message]);
+      return this.#write({ kind: "append", messages, conflict: "rebase", of }, this.#beside({}));
     };
-    const stream = new MessageStream({ session: this.id, board: this.#board, role, runId, append });
+    const [session, board, ended] = [this.id, this.#board, () => this.#running.delete(stream)];
+    const open = (): OpenState => this.#live.open(this.id);
+    const stream = new MessageStream({ session, board, role, runId, open, append, ended });
     this.#running.add(stream);
     return stream;
   }

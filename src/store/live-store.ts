@@ -52,6 +52,8 @@ export type Intent =
       readonly conflict: "rebase" | "reject";
       /** Refused at once when the view stands elsewhere. */
       readonly on?: Revision | undefined;
+      /** Refused when that life of the session is over. */
+      readonly of?: OpenState | undefined;
     }
   | {
       readonly kind: "checkpoint";
@@ -89,6 +91,10 @@ export interface WrittenOp {
 export interface OpenState {
   readonly doc: Doc;
   readonly awareness: Awareness;
+  /** The life of the session that it is of; null while the relay has named none. */
+  readonly incarnation: string | null;
+  /** Whether that life is over, or the session was deleted here since this was opened. */
+  ended(): Promise<boolean>;
   close(): Promise<void>;
 }
 

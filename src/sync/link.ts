@@ -214,7 +214,7 @@ export class Link {
 
   #sayHello(): void {
     const { actorId, device } = this.#options;
-    const hello = { type: "hello", protocol: PROTOCOL_VERSION, actorId, device } as const;
+    const hello = { type: "hello", protocol: PROTOCOL_VERSION, actorId, device, streams: true } as const;
     this.#socket?.send(writeFrame(this.#token === undefined ? hello : { ...hello, token: this.#token }));
     this.#shown = this.#token;
   }

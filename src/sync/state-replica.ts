@@ -112,6 +112,11 @@ export class StateReplica {
     if (row > this.#applied) await this.catchUp();
   }
 
+  /** The life that this document is of, once it is read and the relay has named it. */
+  get incarnation(): string | null {
+    return this.#incarnation;
+  }
+
   /** The session's life that this document is of has ended. */
   get isOver(): boolean {
     return this.#over;

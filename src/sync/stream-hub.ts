@@ -1,8 +1,10 @@
 import type { Clock } from "../env/clock.ts";
 import type { TabChannel, Tabs } from "../env/tabs.ts";
 import { HoldfastError } from "../model/errors.ts";
+import { takePiece } from "../model/piece.ts";
 import { Listeners } from "../store/listeners.ts";
-import { type RunningStream, type StreamBoard, takePiece } from "../store/running-streams.ts";
+import type { NewStream, RunningStream, StreamBoard } from "../store/running-streams.ts";
+import { type StreamWord, streamChannelOf } from "./stream-words.ts";
 
 /** Running streams of one session in one tab. */
 export const MAX_STREAMS_PER_SESSION = 16;
@@ -25,7 +27,8 @@ export interface StreamHubOptions {
 
 interface Held {
   readonly session: string;
-  readonly own: boolean;
+  /** What it was begun with in this tab; undefined for a stream of another. */
+  readonly own: NewStream | undefined;
   readonly ended: boolean;
   readonly view: RunningStream;
   /** Code units that the other tabs were told. */
@@ -34,19 +37,7 @@ interface Held {
   readonly gathering: boolean;
 }
 
-type Said =
-  | {
-      readonly say: "piece";
-      readonly session: string;
-      readonly stream: Omit<RunningStream, "text">;
-      readonly at: number;
-      readonly text: string;
-    }
-  | { readonly say: "end"; readonly session: string; readonly id: string; readonly kept: boolean }
-  /** Without an id: of all that run. */
-  | { readonly say: "ask"; readonly id: string | undefined };
-
-/** The messages being written now, told between the tabs of one actor by broadcast. */
+/** The messages being written now, told between the tabs of one actor by broadcast; one tab carries them over the relay. */
 export class StreamHub implements StreamBoard {
   readonly #options: StreamHubOptions;
   readonly #channel: TabChannel;
@@ -56,20 +47,23 @@ export class StreamHub implements StreamBoard {
 
   constructor(options: StreamHubOptions) {
     this.#options = options;
-    this.#channel = options.tabs.channel(`${options.name}/streams`, (data) => this.#heard(data as Said));
+    this.#channel = options.tabs.channel(streamChannelOf(options.name), (data) =>
+      this.#heard(data as StreamWord),
+    );
     this.#say({ say: "ask", id: undefined });
   }
 
-  begin(session: string, { role, runId }: Pick<RunningStream, "role" | "runId">): RunningStream {
+  begin(session: string, own: NewStream): RunningStream {
     const running = [...this.#streams.values()].filter(
-      (held) => held.own && !held.ended && held.session === session,
+      (held) => held.own !== undefined && !held.ended && held.session === session,
     );
     if (running.length >= MAX_STREAMS_PER_SESSION)
       throw new HoldfastError(`A session has at most ${MAX_STREAMS_PER_SESSION} running streams in a tab`, {
         code: "limit-reached",
       });
+    const { role, runId } = own;
     const view = Object.freeze({ id: this.#options.newId(), role, runId, text: "" });
-    this.#set({ session, own: true, ended: false, view, told: 0, cancel: () => {}, gathering: false });
+    this.#set({ session, own, ended: false, view, told: 0, cancel: () => {}, gathering: false });
     this.#tell(view.id);
     return view;
   }
@@ -144,46 +138,58 @@ export class StreamHub implements StreamBoard {
   /** Tells the other tabs what they lack; with nothing new, that it runs. */
   #tell(id: string, from?: number): void {
     const held = this.#streams.get(id);
-    if (held === undefined || !held.own || held.ended) return;
-    const { session, view } = held;
+    if (held?.own === undefined || held.ended) return;
+    const { session, view, own } = held;
+    const incarnation = own?.incarnation() ?? null;
     const { text, ...stream } = view;
     const at = from ?? held.told;
-    this.#say({ say: "piece", session, stream, at, text: text.slice(at) });
+    this.#say({ say: "piece", session, incarnation, stream, at, text: text.slice(at) });
     held.cancel();
     const cancel = this.#options.clock.after(BEAT_MS, () => this.#tell(id));
     this.#streams.set(id, { ...held, told: text.length, cancel, gathering: false });
   }
 
-  #say(said: Said): void {
+  #say(said: StreamWord): void {
     if (!this.#closed) this.#channel.post(said);
   }
 
-  #heard(said: Said): void {
+  #heard(said: StreamWord): void {
     if (this.#closed) return;
     switch (said.say) {
       case "ask":
         for (const id of said.id === undefined ? [...this.#streams.keys()] : [said.id]) this.#tell(id, 0);
         break;
       case "end":
-        if (this.#streams.get(said.id)?.own === false) this.#ended(said.id, said.kept);
+        if (this.#streams.get(said.id)?.own === undefined) this.#ended(said.id, said.kept);
         break;
       case "piece":
         this.#take(said);
         break;
+      case "refused":
+        this.#refused(said);
+        break;
     }
   }
 
-  #take({ session, stream, at, text }: Extract<Said, { say: "piece" }>): void {
+  /** Whose session is gone is over. What the relay does not carry for another reason goes on in these tabs. */
+  #refused({ id, code }: Extract<StreamWord, { say: "refused" }>): void {
+    const held = this.#streams.get(id);
+    if (held?.own === undefined || (code !== "deleted" && code !== "unknown-session")) return;
+    held.own.deleted();
+    this.end(held.session, id, { kept: false });
+  }
+
+  #take({ session, stream, at, text }: Extract<StreamWord, { say: "piece" }>): void {
     const { id } = stream;
     const held = this.#streams.get(id);
-    if (held?.own === true || held?.ended === true) return;
+    if (held?.own !== undefined || held?.ended === true) return;
     const before = held?.view.text ?? "";
     const taken = takePiece(before, { at, text });
     if (taken.is === "gap") this.#say({ say: "ask", id });
     held?.cancel();
     const cancel = this.#options.clock.after(SILENT_MS, () => this.#drop(id));
     const view = Object.freeze({ ...stream, text: taken.is === "grown" ? taken.text : before });
-    const next = { session, own: false, ended: false, view, told: 0, cancel, gathering: false };
+    const next = { session, own: undefined, ended: false, view, told: 0, cancel, gathering: false };
     // Until its beginning is known, it is not shown: half a text is not what somebody writes.
     if (held === undefined && taken.is === "gap") cancel();
     else if (held !== undefined && taken.is !== "grown") this.#streams.set(id, { ...next, view: held.view });

@@ -28,6 +28,7 @@ import { snapshotOf, type ViewCache } from "../store/view-cache.ts";
 import { readWindow } from "../store/view-window.ts";
 import { fittingStateOp } from "./fitting-state.ts";
 import { checkLimits, limitsIn } from "./op-limits.ts";
+import { openState } from "./open-state.ts";
 import type { Replicas } from "./replicas.ts";
 import type { StateReplica } from "./state-replica.ts";
 import { type Connected, closedTooSoon, isUnread, untilArrived, untilConfirmed } from "./until.ts";
@@ -134,6 +135,7 @@ export class SyncedStore implements LiveStore {
   write(id: string, intent: Intent, beside: Beside): Promise<WrittenOp | undefined> {
     return this.#writes.run(id, () =>
       this.#options.replicas.using(id, async (replica) => {
+        if (intent.kind === "append" && (await intent.of?.ended())) throw deleted();
         const state = beside.state === undefined ? undefined : await this.#stateOp(id, replica, beside.state);
         const op = await this.#enqueue(id, async (found, tx) => {
           // An append looks at no history, however long (H11); what the cache knows of it is known anyway.
@@ -197,16 +199,7 @@ export class SyncedStore implements LiveStore {
   }
 
   open(id: string): OpenState {
-    const replica = this.#options.replicas.acquire(id);
-    let open = true;
-    return {
-      doc: replica.doc,
-      awareness: replica.awareness,
-      close: async () => {
-        if (open) await this.#options.replicas.release(replica);
-        open = false;
-      },
-    };
+    return openState(this.#options, id);
   }
 
   seenState(id: string): Promise<SeenState> {
@@ -295,4 +288,8 @@ export class SyncedStore implements LiveStore {
   #mustBeOurs(actorId: string | undefined): void {
     if (actorId !== undefined && actorId !== this.#options.actorId) throw new ActorMismatchError();
   }
+}
+
+function deleted(): RejectedError {
+  return new RejectedError("The session was deleted while this was written", { reason: "deleted" });
 }

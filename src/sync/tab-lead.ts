@@ -139,7 +139,7 @@ export class TabLead {
   }
 
   #connect(epoch: number): void {
-    const { url, actorId, token, env, replicas, newId, board } = this.#options;
+    const { url, actorId, token, env, tabs, name, replicas, newId, board } = this.#options;
     const failed = (error: unknown): void => this.failed(error);
     this.#uplink = new Uplink({
       url,
@@ -147,6 +147,8 @@ export class TabLead {
       device: newId(),
       token,
       env,
+      tabs,
+      name,
       db: fencedDatabase(this.#options.db, epoch, () => this.#leader.fenced(epoch)),
       replicas,
       newId,

@@ -1,4 +1,5 @@
 import type { Environment } from "../env/environment.ts";
+import type { Tabs } from "../env/tabs.ts";
 import { HoldfastError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
@@ -10,6 +11,7 @@ import { LinkChannels } from "./link-channels.ts";
 import type { Replicas } from "./replicas.ts";
 import { Requests } from "./requests.ts";
 import { StateSync } from "./state-sync.ts";
+import { StreamBridge } from "./stream-bridge.ts";
 
 /** What there is to tell of the connection. */
 export interface UplinkStatus {
@@ -28,6 +30,9 @@ export interface UplinkOptions {
   readonly device: string;
   readonly token: TokenSource;
   readonly env: Environment;
+  readonly tabs: Tabs;
+  /** Names the database among the tabs. */
+  readonly name: string;
   readonly db: LocalDatabase<SyncRows>;
   readonly replicas: Replicas;
   readonly newId: () => string;
@@ -45,12 +50,13 @@ export class Uplink {
   readonly #engine: Engine;
   readonly #channels: LinkChannels;
   readonly #state: StateSync;
+  readonly #streams: StreamBridge;
   readonly #leave: () => void;
   readonly #stops = new Set<() => void>();
   #closed = false;
 
   constructor(options: UplinkOptions) {
-    const { url, actorId, device, token, env, db, replicas, newId, synced, failed } = options;
+    const { url, actorId, device, token, env, tabs, name, db, replicas, newId, synced, failed } = options;
     this.#options = options;
     this.#link = new Link({ url, actorId, device, token, env });
     this.requests = new Requests(this.#link);
@@ -78,6 +84,7 @@ export class Uplink {
       refused: (session, code) => failed(stateRefused(session, code)),
       failed,
     });
+    this.#streams = new StreamBridge({ link: this.#link, tabs, name });
     this.#engine.start();
     this.#leave = this.#link.watch({ statusChanged: () => this.#tell() });
     this.#link.start();
@@ -92,6 +99,7 @@ export class Uplink {
   async close(): Promise<void> {
     this.#closed = true;
     this.#leave();
+    this.#streams.close();
     for (const stop of this.#stops) stop();
     this.#link.close();
     const ended = this.#engine.close();

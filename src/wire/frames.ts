@@ -18,6 +18,7 @@ import {
   Refusal,
   Replace,
 } from "./log.ts";
+import { Stream, StreamAsk, StreamEnd, StreamRefused } from "./stream.ts";
 
 /** Everything a client may say in text frames. */
 export const ClientFrame = z.discriminatedUnion("type", [
@@ -33,6 +34,9 @@ export const ClientFrame = z.discriminatedUnion("type", [
   Catalog,
   OpenChannel,
   CloseChannel,
+  Stream,
+  StreamEnd,
+  StreamAsk,
   Ping,
   Part,
 ]);
@@ -52,6 +56,10 @@ export const RelayFrame = z.discriminatedUnion("type", [
   Push,
   ChannelOpened,
   ChannelClosed,
+  Stream,
+  StreamEnd,
+  StreamAsk,
+  StreamRefused,
   Pong,
 ]);
 export type RelayFrame = z.infer<typeof RelayFrame>;

@@ -11,6 +11,8 @@ export const Hello = z.object({
   token: z.optional(z.string()),
   /** Names this client instance in logs; has no rights. */
   device: Id,
+  /** It reads the frames of streams (rule P70). */
+  streams: z.optional(z.boolean()),
 });
 export type Hello = z.infer<typeof Hello>;
 
@@ -42,6 +44,8 @@ export const Welcome = z.object({
   /** The latest marks of the actor's positions, in their order; absent where the storage gives none. */
   marks: z.optional(z.array(PositionMark)),
   limits: WireLimits,
+  /** The relay reads the frames of streams, and carries them (rule P70). */
+  streams: z.optional(z.boolean()),
   /** ISO time at which the token ends, where it does. */
   expiresAt: z.optional(z.string()),
 });

@@ -11,7 +11,7 @@ import { PROTOCOL_VERSION } from "../../src/wire/hello.ts";
  * put the new digest here), or PROTOCOL_VERSION goes up and a new line comes below.
  */
 const digests: Readonly<Record<number, string>> = {
-  1: "b1d489534acf652e",
+  1: "951e4e3d12492997",
 };
 
 function digestOf(...shapes: readonly unknown[]): string {

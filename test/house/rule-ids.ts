@@ -39,6 +39,7 @@ export const testedCaseIds: readonly string[] = [
   "C23",
   "C24",
   "C25",
+  "C26",
   "C27",
   "C28",
   "C29",
@@ -63,6 +64,7 @@ export const testedCaseIds: readonly string[] = [
   "C52",
   "C53",
   "C54",
+  "C58",
   "C61",
   "C63",
 ];

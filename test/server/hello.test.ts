@@ -43,6 +43,7 @@ describe("before the welcome", () => {
           maxMetadataBytes: 64 * 1024,
           pageMessages: 7,
         },
+        streams: true,
       },
     ]);
   });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { takePiece } from "../../src/store/running-streams.ts";
+import { takePiece } from "../../src/model/piece.ts";
 
 describe("pieces of a stream's text", () => {
   test("[C26] pieces doubled, late, overlapping and lost: the text held is always a beginning of what was written", () => {

@@ -117,6 +117,12 @@ describe("the link's tokens", () => {
     const on = stage();
     on.link.start();
     await on.clock.advance(0);
-    expect(on.visits[0]?.frames[0]).toEqual({ type: "hello", protocol: 1, actorId: "ada", device: "device" });
+    expect(on.visits[0]?.frames[0]).toEqual({
+      type: "hello",
+      protocol: 1,
+      actorId: "ada",
+      device: "device",
+      streams: true,
+    });
   });
 });

@@ -33,7 +33,7 @@ describe("the link's beginning", () => {
     await on.clock.advance(0);
     expect(on.link.status).toEqual({ link: "online", lastError: undefined });
     expect(on.visits[0]?.frames).toEqual([
-      { type: "hello", protocol: 1, actorId: "ada", device: "device", token: "secret" },
+      { type: "hello", protocol: 1, actorId: "ada", device: "device", streams: true, token: "secret" },
       ping,
     ]);
     expect(on.link.welcome?.storeId).toBe("store");

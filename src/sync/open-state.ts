@@ -1,0 +1,33 @@
+import type { LocalDatabase } from "../store/database.ts";
+import type { OpenState } from "../store/live-store.ts";
+import type { SyncRows } from "../store/sync-rows.ts";
+import type { Replicas } from "./replicas.ts";
+
+/** Holds the session's document open in this tab, in the life that the session has now. */
+export function openState(
+  { replicas, db, now }: { readonly replicas: Replicas; readonly db: LocalDatabase<SyncRows>; now(): string },
+  id: string,
+): OpenState {
+  const replica = replicas.acquire(id);
+  const openedAt = now();
+  let open = true;
+  // The session may have been named since the document was read. What fails here fails again where it matters.
+  replica.catchUp().catch(() => undefined);
+  return {
+    doc: replica.doc,
+    awareness: replica.awareness,
+    get incarnation() {
+      return replica.incarnation;
+    },
+    ended: async () => {
+      await replica.catchUp();
+      if (replica.isOver) return true;
+      const ops = await db.read(["outbox"], (tx) => tx.list("outbox", { prefix: [id] }));
+      return ops.some(({ kind, at }) => kind === "delete" && at >= openedAt);
+    },
+    close: async () => {
+      if (open) await replicas.release(replica);
+      open = false;
+    },
+  };
+}
