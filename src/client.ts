@@ -68,8 +68,11 @@ export class Client {
     this.#parts = parts;
     this.actorId = actorId;
     this.#newId = () => newId({ nowMs: env.clock.now(), bytes: (length) => env.random.bytes(length) });
-    this.#board = new StatusBoard(db, parts.storage);
-    this.#replicas = new Replicas(db, this.#newId, (error) => this.#lead.failed(error));
+    this.#board = new StatusBoard(db, parts.storage, env.clock);
+    this.#replicas = new Replicas(db, this.#newId, {
+      clock: env.clock,
+      failed: (error) => this.#lead.failed(error),
+    });
     const tabs = parts.storage === "memory" ? standaloneTabs() : env.tabs;
     const { url, token, name } = parts;
     this.#lead = new TabLead({
@@ -95,6 +98,7 @@ export class Client {
       replicas: this.#replicas,
       connected: this.#lead.connection,
       cache: this.#cache,
+      clock: env.clock,
       now: () => this.#now(),
       newId: this.#newId,
     });

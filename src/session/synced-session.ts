@@ -247,9 +247,9 @@ export class SyncedSession extends Session {
     this.#onClosed?.();
   }
 
-  async #view({ remember = true }: { readonly remember?: boolean } = {}): Promise<View | undefined> {
-    this.#mustBeOpen();
-    const view = await this.#live.view(this.id);
+  async #view({ remember = true, committed = false } = {}): Promise<View | undefined> {
+    if (!committed) this.#mustBeOpen();
+    const view = await (committed ? this.#live.committedView(this.id) : this.#live.view(this.id));
     if (remember) this.#seen = view?.seen;
     return view;
   }
@@ -262,7 +262,7 @@ export class SyncedSession extends Session {
     // A session that is closed while the relay is waited for tells the view of the commit.
     const waits = until === "confirmed" && written !== undefined;
     if (waits) await this.#live.confirmed(this.id, written.opId);
-    const snapshot = (waits && !this.#closed ? await this.#view() : view)?.snapshot;
+    const snapshot = (waits && !this.#closed ? await this.#view({ committed: true }) : view)?.snapshot;
     const metadata = Object.freeze(cloneJson(this.#firstMetadata));
     return (
       snapshot ??
@@ -275,9 +275,7 @@ export class SyncedSession extends Session {
     beside: Beside,
   ): Promise<{ readonly written: WrittenOp | undefined; readonly view: View | undefined }> {
     const written = await this.#live.write(this.id, intent, beside);
-    const view = await this.#live.view(this.id);
-    this.#seen = view?.seen;
-    return { written, view };
+    return { written, view: await this.#view({ committed: true }) };
   }
 
   /** Copies what the caller passed, before anything is awaited (D4). */

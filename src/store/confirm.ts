@@ -1,11 +1,19 @@
 import type { Ack } from "../wire/log.ts";
+import { applyMetadata } from "../wire/metadata.ts";
 import type { Writer } from "./database.ts";
 import { adopt } from "./integrate.ts";
 import { KnownOutboxes } from "./known-outboxes.ts";
 import { extendLog, settleOp, switchGeneration } from "./land.ts";
 import { furtherRead, messagesOf } from "./outbox.ts";
 import type { Outcome, Surroundings } from "./outcome.ts";
-import { blankSession, dropSession, putAfterConfirmed, putSession } from "./session-rows.ts";
+import {
+  blankSession,
+  dropSession,
+  isCaughtUp,
+  putAfterConfirmed,
+  putSession,
+  type SessionOnDisk,
+} from "./session-rows.ts";
 import type { DeleteOp, PendingOp, SessionRow, SyncRows } from "./sync-rows.ts";
 
 /**
@@ -19,7 +27,7 @@ export async function confirmOp(
   around: Surroundings,
   known: KnownOutboxes = new KnownOutboxes(),
 ): Promise<void> {
-  const found = await known.peek(tx, ack.session);
+  const found = (await known.peek(tx, ack.session)) ?? (await lifeAfter(tx, ack, around));
   if (found === undefined) return;
   const unnamed = found.row.incarnation === null;
   const adopted = unnamed ? await adopt(tx, found.row, ack.incarnation) : found.row;
@@ -27,7 +35,8 @@ export async function confirmOp(
   if (op?.kind === "delete") return confirmDelete(tx, op, found.ops, outcome, around);
   const row = told(adopted, op, ack);
   if (op === undefined) {
-    await putSession(tx, row);
+    await tx.delete("rejected", [ack.session, ack.opId]);
+    if (!isCaughtUp(await putSession(tx, row))) outcome.pull.add(row.id);
     return;
   }
   if (row.incarnation !== ack.incarnation) {
@@ -44,9 +53,25 @@ export async function confirmOp(
     return;
   }
   outcome.confirmed.push(op);
-  const settled = withEdit(await settleOp(tx, moved, op), op);
+  await settleOp(tx, op);
+  // One that was known had its effect before the catalog of this connection was read; others may have come after it.
+  const settled = ack.outcome === "known" ? moved : withChanges(moved, op);
   if (unnamed || op !== found.ops[0]) await putSession(tx, settled);
   else await putAfterConfirmed(tx, found.row, settled, op);
+}
+
+/**
+ * An op that was under way when its session was deleted is set aside with it; where the relay has taken it as the
+ * beginning of another life, that life is here too.
+ */
+async function lifeAfter(
+  tx: Writer<SyncRows>,
+  ack: Ack,
+  around: Surroundings,
+): Promise<SessionOnDisk | undefined> {
+  const aside = await tx.get("rejected", [ack.session, ack.opId]);
+  if (aside === undefined || aside.op.kind === "delete") return undefined;
+  return { row: { ...blankSession(ack.session, around.at), fetched: false }, ops: [] };
 }
 
 /** The row, with the log as the op made it; undefined when what lies between is not held here. */
@@ -82,10 +107,12 @@ function told(row: SessionRow, op: PendingOp | undefined, ack: Ack): SessionRow 
   return { ...row, stateCursor, remote, seq: Math.max(row.seq, ack.seq) };
 }
 
-function withEdit(row: SessionRow, op: PendingOp): SessionRow {
-  if (op.kind !== "edit") return row;
+/** What the op changed beside log and state. */
+function withChanges(row: SessionRow, op: PendingOp): SessionRow {
+  const metadata = op.metadata === undefined ? row.metadata : applyMetadata(row.metadata, op.metadata);
+  if (op.kind !== "edit") return { ...row, metadata };
   const read = op.read === undefined ? row.read : furtherRead(row.read, op.read);
-  return { ...row, archived: op.archived ?? row.archived, read };
+  return { ...row, metadata, archived: op.archived ?? row.archived, read };
 }
 
 async function confirmDelete(

@@ -1,5 +1,4 @@
 import type { JsonObject } from "../model/json.ts";
-import { applyMetadata } from "../wire/metadata.ts";
 import type { LoggedMessage } from "../wire/shapes.ts";
 import type { Reader, Writer } from "./database.ts";
 import { appendMessages, copyPrefix, readMessages, truncateLog } from "./log-rows.ts";
@@ -103,11 +102,13 @@ export async function extendLog(
   return { ...row, head, preview: preview(last) };
 }
 
-/** The op is the relay's now: out of the outbox, with what it changed beside the log. The log is the caller's to move. */
-export async function settleOp(tx: Writer<SyncRows>, row: SessionRow, op: PendingOp): Promise<SessionRow> {
+/**
+ * The op is the relay's now: out of the outbox, with its state, which may come twice. The log is the caller's to move,
+ * and metadata the catalog's to tell: what the op made of it may have been changed since.
+ */
+export async function settleOp(tx: Writer<SyncRows>, op: PendingOp): Promise<void> {
   await tx.delete("outbox", [op.session, op.n]);
   if (op.state !== undefined) await addStateUpdate(tx, op.session, op.state.update, true);
-  return op.metadata === undefined ? row : { ...row, metadata: applyMetadata(row.metadata, op.metadata) };
 }
 
 /** Stores one update of a session's document and tells its number. */
@@ -150,7 +151,7 @@ async function landNew(
   ops: readonly PendingOp[],
   logged: readonly LoggedMessage[],
 ): Promise<{ row: SessionRow; confirmed: readonly PendingOp[] }> {
-  let next = await extendLog(
+  const next = await extendLog(
     tx,
     row,
     logged.map(({ message }) => message as JsonObject),
@@ -164,7 +165,7 @@ async function landNew(
     const total = (op.landed ?? 0) + now;
     if (total < op.messages.length) await tx.put("outbox", { ...op, landed: total });
     else {
-      next = await settleOp(tx, next, op);
+      await settleOp(tx, op);
       confirmed.push(op);
     }
   }

@@ -107,6 +107,8 @@ export class ViewMovedError extends Error {
 export interface LiveStore extends SessionStore {
   /** The whole view; undefined when no such session exists. Waits for what the relay is known to have, while it can be had. */
   view(id: string): Promise<View | undefined>;
+  /** The view after a write that was committed: read again for as long as the storage fails. */
+  committedView(id: string): Promise<View | undefined>;
   /** The last `count` messages of the view, then the rejected ones; reads nothing else. */
   window(id: string, count: number): Promise<Window>;
   /** Commits the op here; undefined when it would change nothing. @throws ConflictError, InvalidInputError, StorageError, ViewMovedError; nothing is written then. */

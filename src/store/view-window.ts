@@ -33,9 +33,12 @@ export async function readWindow(
   const slice = { generation: log.keep.generation, from, to: log.keep.count };
   const confirmed = await readMessages(tx, session, slice);
   const pendingFrom = log.keep.count + log.carried.length - carried.length;
+  // An op whose answer was lost may stand in the log by another op, which kept its messages: they are seen once.
+  const standing = new Set(confirmed.map((message) => message?.id));
+  const waiting = carried.filter(({ id }) => !standing.has(id));
   const entries = [
     ...entriesOf(confirmed, from, "confirmed"),
-    ...entriesOf(carried, pendingFrom, "pending"),
+    ...entriesOf(waiting, pendingFrom, "pending"),
     ...entriesOf(rejected, 0, "rejected"),
   ];
   return {

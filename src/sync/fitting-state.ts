@@ -3,7 +3,7 @@ import type { LocalDatabase } from "../store/database.ts";
 import type { SeenState } from "../store/live-store.ts";
 import type { OpState, SyncRows } from "../store/sync-rows.ts";
 import { checkStateBytes, limitsIn } from "./op-limits.ts";
-import { stateBytesAfter, stateOp } from "./state-replica.ts";
+import { stateBytesAfter, stateOp } from "./state-op.ts";
 
 /**
  * What a whole-state write changes; undefined when nothing. A state that would grow beyond what the relay holds is

@@ -1,8 +1,12 @@
+import type { Clock } from "../env/clock.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { Listeners } from "../store/listeners.ts";
 import type { HeldDocument } from "../store/put-back.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import { StateReplica } from "./state-replica.ts";
+
+/** How long after a failed read an open document catches up again. */
+const AGAIN_MS = 1_000;
 
 interface Held {
   readonly replica: StateReplica;
@@ -13,19 +17,38 @@ interface Held {
 export class Replicas {
   readonly #db: LocalDatabase<SyncRows>;
   readonly #newId: () => string;
+  readonly #clock: Clock;
   readonly #failed: (error: unknown) => void;
   readonly #held = new Map<string, Held>();
   readonly #listeners = new Listeners();
   readonly #unwatch: () => void;
 
-  constructor(db: LocalDatabase<SyncRows>, newId: () => string, failed: (error: unknown) => void) {
+  constructor(
+    db: LocalDatabase<SyncRows>,
+    newId: () => string,
+    around: { readonly clock: Clock; readonly failed: (error: unknown) => void },
+  ) {
     this.#db = db;
     this.#newId = newId;
-    this.#failed = failed;
+    this.#clock = around.clock;
+    this.#failed = around.failed;
     this.#unwatch = db.watch(({ tables, sessions }) => {
       if (!tables.has("state")) return;
-      for (const session of sessions) this.#held.get(session)?.replica.catchUp().catch(failed);
+      for (const session of sessions) this.#catchUp(session);
     });
+  }
+
+  #catchUp(session: string): void {
+    this.#held
+      .get(session)
+      ?.replica.catchUp()
+      .catch((error: unknown) => this.#failedFor(session, error));
+  }
+
+  /** Whoever has the document open is not told when the storage answers again. */
+  #failedFor(session: string, error: unknown): void {
+    this.#failed(error);
+    this.#clock.after(AGAIN_MS, () => this.#catchUp(session));
   }
 
   /** Opens the session's document, or shares the open one. Every `acquire` needs its `release`. */
@@ -34,8 +57,9 @@ export class Replicas {
     if (held === undefined) {
       const ended = (): void => this.#forget(session, replica);
       const replica: StateReplica = new StateReplica(this.#db, session, this.#newId, {
-        failed: this.#failed,
+        failed: (error) => this.#failedFor(session, error),
         ended,
+        pause: () => new Promise((resolve) => void this.#clock.after(AGAIN_MS, resolve)),
       });
       held = { replica, users: 0 };
       this.#held.set(session, held);
@@ -67,7 +91,7 @@ export class Replicas {
   async using<T>(session: string, work: (replica: StateReplica) => Promise<T>): Promise<T> {
     const replica = this.acquire(session);
     try {
-      await replica.ready;
+      await replica.ready();
       return await work(replica);
     } finally {
       await this.release(replica);

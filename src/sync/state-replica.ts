@@ -1,13 +1,14 @@
 import { Awareness } from "y-protocols/awareness";
 import { applyUpdate, Doc, encodeStateAsUpdate } from "yjs";
-import { freezeJson, type JsonObject } from "../model/json.ts";
+import { freezeJson } from "../model/json.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { addStateUpdate } from "../store/land.ts";
 import { Listeners } from "../store/listeners.ts";
 import type { SeenState } from "../store/live-store.ts";
 import type { HeldDocument } from "../store/put-back.ts";
-import { applyChanges, diffState, forkWith, readState } from "../store/state-document.ts";
-import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
+import { forkWith, readState } from "../store/state-document.ts";
+import type { PendingOp, SyncRows } from "../store/sync-rows.ts";
+import { clientNumber } from "./state-op.ts";
 
 /** The origin of updates that came from the database and that the relay may not have. */
 const FROM_DISK = Symbol("from disk");
@@ -37,6 +38,8 @@ export class StateReplica {
   readonly #db: LocalDatabase<SyncRows>;
   readonly #failed: (error: unknown) => void;
   readonly #ended: () => void;
+  readonly #pause: () => Promise<void>;
+  #closed = false;
   /** Null until the relay has named one. */
   #incarnation: string | null = null;
   #over = false;
@@ -54,14 +57,18 @@ export class StateReplica {
   #seen: SeenState | undefined;
   readonly #listeners = new Listeners();
 
-  /** Resolves when what is stored has been read. Until then the document is there, but may lack it. */
-  readonly ready: Promise<void>;
+  #ready: Promise<void> | undefined;
 
   constructor(
     db: LocalDatabase<SyncRows>,
     session: string,
     newId: () => string,
-    events: { readonly failed: (error: unknown) => void; readonly ended: () => void },
+    events: {
+      readonly failed: (error: unknown) => void;
+      readonly ended: () => void;
+      /** A while, before what failed is tried again. */
+      readonly pause: () => Promise<void>;
+    },
   ) {
     this.#db = db;
     this.session = session;
@@ -71,11 +78,25 @@ export class StateReplica {
     this.#life = String(this.doc.clientID);
     this.#failed = events.failed;
     this.#ended = events.ended;
+    this.#pause = events.pause;
     // Nobody is here until a user of the document says so.
     this.awareness.setLocalState(null);
     this.doc.on("update", this.#changed);
-    this.ready = this.#queue(() => compact(db, session)).then(() => this.catchUp());
-    this.ready.catch(events.failed);
+    // Storage without room for that can still be read.
+    void this.#queue(() => compact(db, session)).catch(events.failed);
+    this.ready().catch(events.failed);
+  }
+
+  /**
+   * Resolves when what is stored has been read. Until then the document is there, but may lack it. Where that failed, it
+   * is tried again for whoever asks next.
+   */
+  ready(): Promise<void> {
+    this.#ready ??= this.catchUp().catch((error: unknown) => {
+      this.#ready = undefined;
+      throw error;
+    });
+    return this.#ready;
   }
 
   /** Applies what the database has and the document has not. */
@@ -133,13 +154,15 @@ export class StateReplica {
   }
 
   /** The relay has committed every change up to this ticket. Resolves when that is stored. */
-  durable(ticket: number): Promise<void> {
+  async durable(ticket: number): Promise<void> {
+    const done = this.#unsent.filter((change) => change.ticket <= ticket);
+    const rows = await Promise.all(done.map(({ row }) => row));
     return this.#queue(async () => {
-      const done = this.#unsent.filter((change) => change.ticket <= ticket);
-      const rows = await Promise.all(done.map(({ row }) => row));
       await this.#db.write(["state"], async (tx) => {
-        for (const n of rows) {
-          const row = n === undefined ? undefined : await tx.get("state", [this.session, n]);
+        for (const [at, n] of rows.entries()) {
+          // What was put into a new database meanwhile stands elsewhere.
+          const there = this.#unsent.some((change) => change === done[at]);
+          const row = n === undefined || !there ? undefined : await tx.get("state", [this.session, n]);
           if (row?.unsent === 1) await tx.put("state", { ...row, unsent: 0 });
         }
       });
@@ -184,6 +207,7 @@ export class StateReplica {
   }
 
   async close(): Promise<void> {
+    this.#closed = true;
     await this.#work;
     this.doc.off("update", this.#changed);
     this.awareness.destroy();
@@ -198,15 +222,9 @@ export class StateReplica {
   };
 
   #keep(update: Uint8Array, durable: boolean): void {
-    const row = this.#queue(() =>
-      this.#db.write(["state"], async (tx) => {
-        const n = await addStateUpdate(tx, this.session, update, durable);
-        this.#own.add(n);
-        return n;
-      }),
-    ).catch((error: unknown) => {
+    const row = this.#queue(() => this.#store(update, durable)).catch((error: unknown) => {
       this.#failed(error);
-      return undefined;
+      return this.#storeLater(update, durable);
     });
     if (durable) return;
     const change: Unsent = { ticket: ++this.#ticket, row };
@@ -214,6 +232,34 @@ export class StateReplica {
     void row.then(() => {
       change.stored = true;
     });
+  }
+
+  async #store(update: Uint8Array, durable: boolean): Promise<number> {
+    let own: number | undefined;
+    try {
+      return await this.#db.write(["state"], async (tx) => {
+        own = await addStateUpdate(tx, this.session, update, durable);
+        this.#own.add(own);
+        return own;
+      });
+    } catch (error) {
+      // The number is free: the next row that gets it is not this one.
+      if (own !== undefined) this.#own.delete(own);
+      throw error;
+    }
+  }
+
+  /** What the document has must come to the disk, however often that fails; in any order, as updates commute. */
+  async #storeLater(update: Uint8Array, durable: boolean): Promise<number | undefined> {
+    for (;;) {
+      await this.#pause();
+      if (this.#closed) return undefined;
+      try {
+        return await this.#store(update, durable);
+      } catch (error) {
+        this.#failed(error);
+      }
+    }
   }
 
   #queue<T>(work: () => Promise<T>): Promise<T> {
@@ -226,27 +272,6 @@ export class StateReplica {
 
 function seenOf(doc: Doc, life: string, restsOnPending: boolean): SeenState {
   return { state: freezeJson(readState(doc)), basis: encodeStateAsUpdate(doc), life, restsOnPending };
-}
-
-/** What a whole-state write changes, made on the state that its writer had seen; undefined when nothing. */
-export function stateOp(seen: SeenState, to: JsonObject, newId: () => string): OpState | undefined {
-  const leaves = diffState(seen.state, to);
-  if (leaves.length === 0) return undefined;
-  const doc = new Doc();
-  doc.clientID = clientNumber(newId());
-  applyUpdate(doc, seen.basis);
-  let update: Uint8Array | undefined;
-  doc.on("update", (bytes: Uint8Array) => {
-    update = bytes;
-  });
-  doc.transact(() => applyChanges(doc, leaves));
-  doc.destroy();
-  return update === undefined ? undefined : { update, leaves };
-}
-
-/** What tells a document's writer from all others, drawn where ids are drawn: 32 random bits. */
-function clientNumber(id: string): number {
-  return Number.parseInt(id.slice(-8), 16);
 }
 
 /** Many durable rows become one with the same content; rows that the relay has not stay as they are. */
@@ -263,14 +288,4 @@ async function compact(db: LocalDatabase<SyncRows>, session: string): Promise<vo
     for (const { n } of durable) await tx.delete("state", [session, n]);
     await tx.put("state", { session, n: last.n, update, unsent: 0 });
   });
-}
-
-/** How many bytes the document takes once the update is in it. */
-export function stateBytesAfter(seen: SeenState, { update }: OpState): number {
-  const doc = new Doc();
-  applyUpdate(doc, seen.basis);
-  applyUpdate(doc, update);
-  const bytes = encodeStateAsUpdate(doc).byteLength;
-  doc.destroy();
-  return bytes;
 }

@@ -122,7 +122,7 @@ export class StateSync {
   async #join(session: string, incarnation: string): Promise<void> {
     const { replicas, channels, failed, synced } = this.#options;
     const replica = replicas.acquire(session);
-    await replica.ready;
+    await replica.ready();
     const channel = new StateChannel({
       doc: replica.doc,
       awareness: replica.awareness,

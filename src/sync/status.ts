@@ -1,3 +1,4 @@
+import type { Clock } from "../env/clock.ts";
 import { type HoldfastError, StorageError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { Listeners } from "../store/listeners.ts";
@@ -39,9 +40,13 @@ export const WIPED_ELSEWHERE: Partial<ClientStatus> = {
   }),
 };
 
+/** How long after a failed read the counts are read again. */
+const AGAIN_MS = 1_000;
+
 /** Keeps the status true: counts come from stored rows, the rest from whoever knows it (H12). */
 export class StatusBoard {
   readonly #db: LocalDatabase<SyncRows>;
+  readonly #clock: Clock;
   readonly #listeners = new Listeners();
   readonly #unwatch: () => void;
   /** What the rows of each session say; only sessions that have something to say. */
@@ -50,10 +55,12 @@ export class StatusBoard {
   readonly #stale = new Set<string>();
   #reading: Promise<void> | undefined;
   #status: ClientStatus;
+  #stopWaiting = (): void => {};
   #closed = false;
 
-  constructor(db: LocalDatabase<SyncRows>, storage: StorageStatus) {
+  constructor(db: LocalDatabase<SyncRows>, storage: StorageStatus, clock: Clock) {
     this.#db = db;
+    this.#clock = clock;
     this.#status = {
       link: "offline",
       pending: 0,
@@ -113,6 +120,7 @@ export class StatusBoard {
   /** Says the last word: what is still read is told no more. */
   close(last: Partial<ClientStatus>): void {
     this.#unwatch();
+    this.#stopWaiting();
     this.#stale.clear();
     this.set(last);
     this.#closed = true;
@@ -120,9 +128,11 @@ export class StatusBoard {
   }
 
   async #read(): Promise<void> {
+    this.#stopWaiting();
+    let sessions: string[] = [];
     try {
       while (this.#stale.size > 0) {
-        const sessions = [...this.#stale];
+        sessions = [...this.#stale];
         this.#stale.clear();
         const rejected = await this.#db.read(["sessions", "state", "rejected"], async (tx) => {
           for (const session of sessions) {
@@ -140,6 +150,9 @@ export class StatusBoard {
       }
     } catch {
       // A database that fails is told by whoever it failed; the last counts stand until it answers again.
+      if (this.#closed) return;
+      for (const session of sessions) this.#stale.add(session);
+      this.#stopWaiting = this.#clock.after(AGAIN_MS, () => void this.refresh());
     }
   }
 }

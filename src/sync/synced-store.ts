@@ -1,13 +1,14 @@
-import { ActorMismatchError, HoldfastError, RejectedError } from "../model/errors.ts";
+import type { Clock } from "../env/clock.ts";
+import { ActorMismatchError, RejectedError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
-import { type Message, parseMessage } from "../model/message.ts";
+import type { Message } from "../model/message.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { checkAppend, checkReplace, checkScope } from "../store/checked-write.ts";
 import type { AppendWrite, ReplaceWrite, Scope } from "../store/contract.ts";
 import type { LocalDatabase, Reader } from "../store/database.ts";
 import { type Draft, draftOf, enqueue } from "../store/enqueue.ts";
-import { heldGeneration, heldGenerations, noGeneration } from "../store/held-generations.ts";
+import { heldGeneration } from "../store/held-generations.ts";
 import { addStateUpdate, lastStateRow } from "../store/land.ts";
 import type {
   Beside,
@@ -22,16 +23,16 @@ import type {
 } from "../store/live-store.ts";
 import { SessionQueue } from "../store/session-queue.ts";
 import { isAbsent, SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
-import { parseLog } from "../store/stored-log.ts";
 import type { OpState, PendingOp, SyncRows } from "../store/sync-rows.ts";
 import { snapshotOf, type ViewCache } from "../store/view-cache.ts";
 import { readWindow } from "../store/view-window.ts";
 import { fittingStateOp } from "./fitting-state.ts";
 import { checkLimits, limitsIn } from "./op-limits.ts";
 import { openState } from "./open-state.ts";
+import { readGenerationMessages, readGenerations } from "./read-generations.ts";
 import type { Replicas } from "./replicas.ts";
 import type { StateReplica } from "./state-replica.ts";
-import { type Connected, closedTooSoon, isUnread, untilArrived, untilConfirmed } from "./until.ts";
+import { type Connected, closedTooSoon, isUnread, untilArrived, untilConfirmed, untilRead } from "./until.ts";
 
 /** What a write means, given what is there; undefined when it would change nothing. */
 type Drafting = (found: SessionOnDisk, tx: Reader<SyncRows>) => Promise<Draft | undefined>;
@@ -42,6 +43,7 @@ export interface SyncedStoreOptions {
   readonly replicas: Replicas;
   readonly connected: Connected;
   readonly cache: ViewCache;
+  readonly clock: Clock;
   readonly now: () => string;
   readonly newId: () => string;
 }
@@ -99,7 +101,15 @@ export class SyncedStore implements LiveStore {
     return work();
   }
 
-  async view(id: string): Promise<View | undefined> {
+  view(id: string): Promise<View | undefined> {
+    return this.#view(id);
+  }
+
+  committedView(id: string): Promise<View | undefined> {
+    return untilRead(this.#options, () => this.#view(id));
+  }
+
+  async #view(id: string): Promise<View | undefined> {
     const { db, replicas, connected } = this.#options;
     return replicas.using(id, async (replica) => {
       const look = () =>
@@ -126,9 +136,12 @@ export class SyncedStore implements LiveStore {
   }
 
   async window(id: string, count: number): Promise<Window> {
-    await this.#arrival(id);
-    return this.#options.db.read(["sessions", "outbox", "runs", "rejected"], (tx) =>
-      readWindow(tx, id, count, this.#cache.outboxes),
+    await untilRead(this.#options, () => this.#arrival(id));
+    // Whoever shows it is not told when the storage answers again.
+    return untilRead(this.#options, () =>
+      this.#options.db.read(["sessions", "outbox", "runs", "rejected"], (tx) =>
+        readWindow(tx, id, count, this.#cache.outboxes),
+      ),
     );
   }
 
@@ -169,7 +182,7 @@ export class SyncedStore implements LiveStore {
   }
 
   confirmed(id: string, opId: string): Promise<void> {
-    return untilConfirmed(this.#options.db, this.#options.connected, { id, opId });
+    return untilConfirmed(this.#options, { id, opId });
   }
 
   changeState(id: string, to: JsonObject, seen: SeenState): Promise<void> {
@@ -194,7 +207,7 @@ export class SyncedStore implements LiveStore {
     }
     await this.#options.replicas.using(id, async (replica) => {
       await db.write(["state"], (tx) => addStateUpdate(tx, id, state.update, false));
-      await replica.catchUp();
+      await untilRead(this.#options, () => replica.catchUp());
     });
   }
 
@@ -218,15 +231,7 @@ export class SyncedStore implements LiveStore {
 
   async generations(id: string): Promise<readonly Generation[]> {
     await this.#arrival(id);
-    const held = await heldGenerations(this.#options.db, id);
-    if (held.incarnation === null) return held.generations;
-    try {
-      return await this.#options.connected.generations(id, held.incarnation);
-    } catch (error) {
-      // Without the relay, what is held here is told.
-      if (!(error instanceof HoldfastError)) throw error;
-      return held.generations;
-    }
+    return readGenerations(this.#options, id);
   }
 
   async holdsGeneration(id: string, generation: number): Promise<boolean> {
@@ -235,15 +240,7 @@ export class SyncedStore implements LiveStore {
 
   async generationMessages(id: string, generation: number): Promise<readonly Message[]> {
     await this.#arrival(id);
-    const { incarnation, messages } = await heldGeneration(this.#options.db, id, generation);
-    if (messages !== undefined) return parseLog(messages, 0).messages;
-    if (incarnation === null) throw noGeneration(generation);
-    try {
-      const told = await this.#options.connected.generationMessages(id, incarnation, generation);
-      return told.map(parseMessage);
-    } catch (error) {
-      throw error instanceof RejectedError ? noGeneration(generation, error) : error;
-    }
+    return readGenerationMessages(this.#options, id, generation);
   }
 
   watch(id: string, listener: () => void): () => void {
@@ -281,7 +278,7 @@ export class SyncedStore implements LiveStore {
   }
 
   async #mustExist(id: string): Promise<Snapshot> {
-    const view = await this.view(id);
+    const view = await this.committedView(id);
     return view?.snapshot ?? { messages: [], state: {}, metadata: {}, revision: EMPTY_REVISION };
   }
 

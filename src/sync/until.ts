@@ -1,4 +1,5 @@
-import { ConflictError, HoldfastError, RejectedError } from "../model/errors.ts";
+import type { Clock } from "../env/clock.ts";
+import { ConflictError, HoldfastError, RejectedError, StorageError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { LocalDatabase } from "../store/database.ts";
@@ -17,29 +18,52 @@ export interface Connected {
   generationMessages(id: string, incarnation: string, generation: number): Promise<readonly JsonObject[]>;
 }
 
+/** How long after a failed read it is tried again. */
+const AGAIN_MS = 1_000;
+
+interface Waiting {
+  readonly clock: Clock;
+  readonly connected: Connected;
+}
+
+/** Reads what was committed, however long the storage fails: a write that is told as failed has left nothing (H1). */
+export async function untilRead<T>({ clock, connected }: Waiting, read: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!(error instanceof StorageError) || connected.closed) throw error;
+      await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve));
+    }
+  }
+}
+
 /** Resolves when the op is out of the outbox and the relay's. @throws RejectedError, ConflictError when it was set aside. */
 export async function untilConfirmed(
-  db: LocalDatabase<SyncRows>,
-  connected: Connected,
+  { db, connected, clock }: Waiting & { readonly db: LocalDatabase<SyncRows> },
   { id, opId }: { readonly id: string; readonly opId: string },
 ): Promise<void> {
   await until(
     (wake) => watchBoth(db, connected, { id, wake }),
     () =>
-      db.read(["outbox", "rejected"], async (tx) => {
-        if ((await tx.list("outbox", { by: "op", prefix: [opId], limit: 1 })).length > 0) {
-          if (!connected.closed) return undefined;
-          throw closed("The client was closed before the relay confirmed the write, which is in the outbox");
-        }
-        const rejected = await tx.get("rejected", [id, opId]);
-        if (rejected === undefined) return true;
-        throw rejected.reason === "conflict"
-          ? new ConflictError(undefined, {
-              expected: expectedOf(rejected.op),
-              actual: rejected.actual ?? EMPTY_REVISION,
-            })
-          : new RejectedError(rejected.message, { reason: rejected.reason });
-      }),
+      untilRead({ clock, connected }, () =>
+        db.read(["outbox", "rejected"], async (tx) => {
+          if ((await tx.list("outbox", { by: "op", prefix: [opId], limit: 1 })).length > 0) {
+            if (!connected.closed) return undefined;
+            throw closed(
+              "The client was closed before the relay confirmed the write, which is in the outbox",
+            );
+          }
+          const rejected = await tx.get("rejected", [id, opId]);
+          if (rejected === undefined) return true;
+          throw rejected.reason === "conflict"
+            ? new ConflictError(undefined, {
+                expected: expectedOf(rejected.op),
+                actual: rejected.actual ?? EMPTY_REVISION,
+              })
+            : new RejectedError(rejected.message, { reason: rejected.reason });
+        }),
+      ),
   );
 }
 

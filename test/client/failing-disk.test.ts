@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { StorageError } from "../../src/model/errors.ts";
 import type { Message } from "../../src/model/message.ts";
 import type { World } from "../sim/world.ts";
 import { counting, DiskFullError } from "./counting-database.ts";
@@ -52,6 +53,43 @@ describe("a disk that fails", () => {
       await world.during(Promise.all([tab.client.close(), world.close()]));
     });
   }
+
+  test("[H1, H12] while reads fail, what was committed is neither told as failed nor forgotten in the counts", async () => {
+    const { world } = await begin(1);
+    const disk = { failing: false };
+    const tab = await openTab(world, {
+      wrap: (database) => ({
+        read: async (tables, work) => {
+          if (disk.failing) throw new StorageError("Not now", { reason: "failed" });
+          return database.read(tables, work);
+        },
+        write: (tables, work) => database.write(tables, work),
+        watch: (listener) => database.watch(listener),
+        close: () => database.close(),
+        destroy: () => database.destroy(),
+      }),
+    });
+    await world.during(tab.session.append({ messages: [say("before")] }));
+    await world.during(tab.client.flush());
+    tab.cable.cut();
+    let told: unknown;
+    tab.session.append({ messages: [say("meanwhile")] }).then(
+      ({ messages }) => {
+        told = messages.length;
+      },
+      (error: unknown) => {
+        told = error;
+      },
+    );
+    disk.failing = true;
+    await world.clock.advance(5_000);
+    expect(told).toBeUndefined();
+    disk.failing = false;
+    await world.clock.advance(2_000);
+    expect(told).toBe(2);
+    expect(tab.client.status.pending).toBe(1);
+    await world.during(Promise.all([tab.client.close(), world.close()]));
+  });
 
   test("[P44, H2] answers that could not be stored are asked for again: nothing lost, nothing doubled, the error is told", async () => {
     const { world, tab, disk } = await onFailingDisk();
