@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import type { RelayCore } from "../../server/relay-core.ts";
 import type { RelayStorage } from "../../server/storage/contract.ts";
 import { newId } from "../../src/model/ids.ts";
-import { createMessage, type Message, serializeMessage, textOf } from "../../src/model/message.ts";
+import { createMessage, type Message, textOf } from "../../src/model/message.ts";
 import { TestClock } from "../../src/testing/clock.ts";
 import { TestNetwork } from "../../src/testing/network.ts";
 import { type SeededRandom, seededRandom } from "../../src/testing/random.ts";
 import { startCore } from "./core.ts";
 import { ACTOR, Device, SESSION, type Writer } from "./device.ts";
+import type { RelayDisk } from "./relay-disk.ts";
 
 /** Clients, a relay and the network between them, in one process and on one clock. */
 export class World {
@@ -18,13 +19,20 @@ export class World {
   readonly devices: Device[] = [];
   readonly storage: RelayStorage;
   readonly #trace = createHash("sha256");
+  readonly #relayDisk: RelayDisk | undefined;
+  readonly #downtimes: SeededRandom;
   #core: RelayCore | undefined;
+  #killCore = (): void => {};
+  #relays = 0;
   #texts = 0;
+  #moment = 0;
 
-  private constructor(seed: number, storage: RelayStorage) {
+  private constructor(seed: number, storage: RelayStorage, relayDisk: RelayDisk | undefined) {
     this.seed = seed;
     this.random = seededRandom(seed);
     this.storage = storage;
+    this.#relayDisk = relayDisk;
+    this.#downtimes = this.random.fork("downtimes");
     this.network = new TestNetwork({
       clock: this.clock,
       random: this.random.fork("network"),
@@ -36,8 +44,14 @@ export class World {
     });
   }
 
-  static async begin(seed: number, storage: RelayStorage, devices: number): Promise<World> {
-    const world = new World(seed, storage);
+  /** @param relayDisk what lies between the relay and its storage, where that is to fail. */
+  static async begin(
+    seed: number,
+    storage: RelayStorage,
+    devices: number,
+    relayDisk?: RelayDisk,
+  ): Promise<World> {
+    const world = new World(seed, storage, relayDisk);
     await world.startRelay();
     for (let n = 0; n < devices; n++) {
       const device = new Device(world, String.fromCharCode(97 + n));
@@ -57,17 +71,42 @@ export class World {
     return this.#trace.copy().digest("hex");
   }
 
-  async startRelay(): Promise<void> {
-    this.#core = await startCore(this.storage, this.clock, this.random.fork("relay"));
+  /** The next of the moments by which what happened is ordered. */
+  moment(): number {
+    this.#moment += 1;
+    return this.#moment;
   }
 
-  /** The relay's process dies and another one takes its storage. */
+  async startRelay(): Promise<void> {
+    if (this.#core !== undefined) return;
+    this.#relays += 1;
+    const relay = this.#relays;
+    const opened = this.#relayDisk?.opened(() => relay === this.#relays && this.#relayDied());
+    this.#killCore = opened?.kill ?? (() => {});
+    const random = this.random.fork(`relay ${relay}`);
+    const core = await startCore(opened?.storage ?? this.storage, this.clock, random);
+    if (relay === this.#relays) this.#core = core;
+  }
+
+  /** The relay ends in good order and another one takes its storage. */
   async restartRelay(): Promise<void> {
     const core = this.#core;
     this.#core = undefined;
     this.network.dropAll();
     await core?.close();
     await this.startRelay();
+  }
+
+  /** The relay's process dies in the middle of whatever it does; another one starts after a while. */
+  killRelay(): void {
+    this.#killCore();
+    this.#relayDied();
+  }
+
+  #relayDied(): void {
+    this.#core = undefined;
+    this.network.dropAll();
+    this.clock.after(this.#downtimes.below(3_000), () => void this.startRelay());
   }
 
   message(device: Pick<Writer, "name">, text = `${device.name}${++this.#texts}`): Message {
@@ -97,13 +136,9 @@ export class World {
 
   /** No more trouble: waits until every client has nothing left to send and holds what the relay holds. */
   async settle(limitMs = 600_000): Promise<void> {
-    for (const { cable, page, tab } of this.devices) {
-      tab.thaw();
-      cable.heal();
-      cable.delayMs = 0;
-      cable.duplicateOps = 0;
-      page.signal("online");
-    }
+    this.#relayDisk?.heal();
+    await this.during(this.startRelay());
+    for (const device of this.devices) await this.during(device.heal());
     const end = this.clock.now() + limitMs;
     for (;;) {
       await this.clock.advance(1_000);
@@ -182,8 +217,8 @@ export class World {
 
   async close(): Promise<void> {
     for (const device of this.devices) {
-      await device.second?.client.close();
-      await device.client.close();
+      if (device.second?.life.dead === false) await device.second.client.close();
+      if (!device.life.dead) await device.client.close();
     }
     await this.#core?.close();
   }
@@ -192,5 +227,3 @@ export class World {
 export function textsOf(messages: readonly Message[]): string[] {
   return messages.map(textOf);
 }
-
-export { serializeMessage };
