@@ -4,7 +4,7 @@ import { DEVICES, injected, run } from "./run.ts";
 import { STEPS } from "./steps.ts";
 
 /** `npm run sim -- --runs 20000 --seed 7` sets these, to run longer or elsewhere. */
-const RUNS = Number(process.env.HOLDFAST_SIM_RUNS ?? 10_000);
+const RUNS = Number(process.env.HOLDFAST_SIM_RUNS ?? 1_000);
 const SEED = Number(process.env.HOLDFAST_SIM_SEED ?? 20_261_201);
 const MOST_STEPS = Number(process.env.HOLDFAST_SIM_STEPS ?? 30);
 /** The suite stops here, however many worlds there were. By hand there is no limit. */
