@@ -1,12 +1,13 @@
 // npm run bench: three rounds, limit and ours back to back in fresh processes and folders, the order reversed every
 // other round; what counts is the ratio within a round. Writes docs/performance.md.
-//   --rounds N   --only relay|memory|browser   --gate (fails where the median and two thirds of the rounds miss a target)
+//   --rounds N   --only relay|memory|state|browser   --gate (fails where the median and two thirds of the rounds miss a target)
 import { writeFileSync } from "node:fs";
 import { cpus, loadavg } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { run } from "../scripts/run.ts";
 import { browserOwnRows, browserRows, openBrowserBench } from "./browser.ts";
+import { churnFigures, churnRows } from "./churn.ts";
 import { memoryFigures, memoryOwnRows, memoryRows } from "./memory.ts";
 import { type Figures, ownRows, relayFigures, relayRows } from "./rows.ts";
 import { type Line, lineOf, type Round, tableOf } from "./table.ts";
@@ -67,6 +68,16 @@ if (values.only === undefined || values.only === "memory") {
       ...memoryOwnRows.map((row) => lineOf(row, found, true)),
     ],
     "Measured once: resident memory moves little between runs. Live heap is what the engine holds after a collection.",
+  );
+}
+if (values.only === undefined || values.only === "state") {
+  if (values.only === "state" && (await run("npx", ["tsdown", "--log-level", "error"])) !== 0)
+    throw new Error("The build failed.");
+  const found = [{ limit: {}, ours: await churnFigures() }];
+  record(
+    "State",
+    churnRows.map((row) => lineOf(row, found, true)),
+    "Measured once. Each change is an update of its own, sent over one socket and acknowledged as durable.",
   );
 }
 if (values.only === undefined || values.only === "browser") {

@@ -33,7 +33,7 @@ export class Channels {
   readonly #bound: StateBound;
   readonly #open = new Map<string, StateChannel>();
   readonly #compacting = new Map<string, Promise<Compacted>>();
-  #emptied: (() => void) | undefined;
+  #settled: (() => void) | undefined;
 
   constructor(host: ChannelsHost) {
     this.#host = host;
@@ -101,7 +101,7 @@ export class Channels {
     if (unsaved() > 0) {
       await new Promise<void>((resolve) => {
         const cancel = this.#host.clock.after(timeoutMs, resolve);
-        this.#emptied = () => {
+        this.#settled = () => {
           if (unsaved() > 0) return;
           cancel();
           resolve();
@@ -131,12 +131,16 @@ export class Channels {
       stateCheckMs,
       bound: this.#bound,
       load: () => storage.loadState({ actor, session, incarnation: null }),
-      store: (life, stored) => this.#host.submit({ kind: "state", actor, session, ...life }, stored),
+      store: (life, stored) =>
+        this.#host.submit({ kind: "state", actor, session, ...life }, (answer) => {
+          stored(answer);
+          this.#settled?.();
+        }),
       passPresence: (incarnation, update) =>
         this.#host.publish({ type: "presence", actor, session, incarnation, update }),
       emptied: () => {
         this.#open.delete(key);
-        this.#emptied?.();
+        this.#settled?.();
       },
     });
     this.#open.set(key, channel);

@@ -132,6 +132,24 @@ test("[C3] closed and opened five times within one write: one document at a time
   expect(faults.loads).toBe(1);
 });
 
+test("[C3] a relay that is told to end while a state write is under way ends when that is stored, and loses nothing", async () => {
+  const { relay, first, storage, stored } = await slow();
+  first.yjs.map.set("/a", 1);
+  await relay.settle();
+  let ended = false;
+  const closing = relay.core.close().then(() => {
+    ended = true;
+  });
+  await relay.clock.advance(WRITE_MS - 1);
+  expect(ended).toBe(false);
+  await relay.clock.advance(1);
+  expect(ended).toBe(true);
+  await closing;
+  const next = await testRelay({ storage, clock: relay.clock });
+  expect(await stored()).toMatchObject({ updates: [expect.anything()] });
+  await next.core.close();
+});
+
 /** How a write may fail once. */
 const failures: readonly [string, (faults: Faults, storage: ReturnType<typeof memoryStorage>) => void][] = [
   [
