@@ -7,6 +7,7 @@ import { readObject } from "./session/session-arguments.ts";
 import { SyncedSession } from "./session/synced-session.ts";
 import type { LocalDatabase } from "./store/database.ts";
 import { eraseAll, wipeWithin } from "./store/erase.ts";
+import { markHurt, setAsideSessions } from "./store/mend.ts";
 import type { RenewedDatabase } from "./store/renewed-database.ts";
 import { storageError } from "./store/storage-failure.ts";
 import type { SyncRows } from "./store/sync-rows.ts";
@@ -59,6 +60,8 @@ export class Client {
   /** What the browser promised of the database. */
   #promised: "persisted" | "best-effort" = "best-effort";
   #whole = true;
+  /** Sessions that were found damaged here. */
+  readonly #hurt = new Set<string>();
   readonly #ends: (() => void)[] = [];
   #ending: Promise<void> | undefined;
 
@@ -99,6 +102,7 @@ export class Client {
       connected: this.#lead.connection,
       cache: this.#cache,
       clock: env.clock,
+      hurt: (session) => void this.#mend(session),
       now: () => this.#now(),
       newId: this.#newId,
     });
@@ -118,7 +122,11 @@ export class Client {
 
   /** Reads what the status tells from. */
   async begin(): Promise<void> {
-    await this.#board.begin();
+    const findings = await this.#board.begin();
+    if (findings.missing || findings.unsound.length > 0) {
+      await setAsideSessions(this.#parts.db, findings, this.#now());
+      this.#lead.failed(storageError("corrupt"));
+    }
     this.#lead.ask();
     const { db, env } = this.#parts;
     if (this.status.storage === "memory") return;
@@ -259,6 +267,19 @@ export class Client {
     else {
       const told = lastError instanceof StorageError && lastError.reason === "reset";
       this.#board.set({ storage: this.#promised, lastError: told ? undefined : lastError });
+    }
+  }
+
+  /** Has the session's log fetched again, where the relay has it. Once: what does not help is not done in a loop. */
+  async #mend(session: string): Promise<void> {
+    if (this.#hurt.has(session)) return;
+    this.#hurt.add(session);
+    this.#lead.failed(storageError("corrupt"));
+    try {
+      await this.#parts.db.write(["meta"], (tx) => markHurt(tx, session));
+    } catch (error) {
+      this.#hurt.delete(session);
+      this.#lead.failed(error);
     }
   }
 

@@ -6,7 +6,12 @@ import type { LiveStore, MessageEntry, Window } from "../store/live-store.ts";
 /** How many messages a conversation shows to begin with, and adds each time earlier ones are asked for. */
 export const WINDOW_MESSAGES = 50;
 
-const NOTHING: Window = Object.freeze({ entries: Object.freeze([]), hasEarlier: false, total: 0 });
+const NOTHING: Window = Object.freeze({
+  entries: Object.freeze([]),
+  hasEarlier: false,
+  total: 0,
+  damaged: false,
+});
 
 /**
  * The live end of a conversation. It begins with the last 50 messages, reads no others, and grows with what is added

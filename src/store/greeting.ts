@@ -1,5 +1,6 @@
 import type { PositionMark, Welcome } from "../wire/hello.ts";
 import type { Writer } from "./database.ts";
+import { REREAD } from "./mend.ts";
 import { recheckAll } from "./restored-relay.ts";
 import type { SyncRows } from "./sync-rows.ts";
 
@@ -9,8 +10,13 @@ export async function greet(tx: Writer<SyncRows>, welcome: Welcome): Promise<num
   const [storeId, cursor, marks] = [await held("storeId"), await held("cursor"), await held("marks")];
   await tx.put("meta", { key: "limits", value: welcome.limits });
   await tx.put("meta", { key: "marks", value: welcome.marks ?? [] });
+  const reread = (await held(REREAD)) === true;
+  if (reread) await tx.delete("meta", [REREAD]);
   const same = storeId === welcome.storeId && typeof cursor === "number" && cursor <= welcome.cursor;
-  if (same && isSameHistory((marks ?? []) as readonly PositionMark[], welcome.marks, cursor)) return cursor;
+  if (same && isSameHistory((marks ?? []) as readonly PositionMark[], welcome.marks, cursor)) {
+    if (reread) await tx.put("meta", { key: "cursor", value: 0 });
+    return reread ? 0 : cursor;
+  }
   await recheckAll(tx);
   await tx.put("meta", { key: "storeId", value: welcome.storeId });
   await tx.put("meta", { key: "cursor", value: 0 });

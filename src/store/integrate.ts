@@ -9,6 +9,7 @@ import { type Outcome, rejectOp, type Surroundings } from "./outcome.ts";
 import { goBack, moveLife, offerAgain } from "./restored-relay.ts";
 import {
   blankSession,
+  countSession,
   dropSession,
   findSession,
   isCaughtUp,
@@ -131,6 +132,7 @@ export async function adopt(tx: Writer<SyncRows>, row: SessionRow, incarnation: 
     // What follows a delete is for the next life.
     if (op.kind === "delete") break;
   }
+  await countSession(tx, 1);
   return { ...row, incarnation };
 }
 

@@ -121,7 +121,8 @@ export class KeptRows {
   /** Ops come at the end and go at the front: of those up to the last, as many as wait are still there. */
   #trim({ id, view, outbox }: SessionRow): void {
     const ops = this.#ops.get(id);
-    if (ops === undefined || ops.size <= view.pending) return;
+    // A row that cannot be read says nothing.
+    if (ops === undefined || view === undefined || outbox === undefined || ops.size <= view.pending) return;
     const known = [...ops.keys()].filter((n) => n <= outbox.last).sort((a, b) => a - b);
     for (const n of known.slice(0, Math.max(0, known.length - view.pending))) this.#drop(id, n);
   }

@@ -172,7 +172,8 @@ async function landNew(
   return { row: next, confirmed };
 }
 
-async function withHead(
+/** The row with its confirmed log ending there. */
+export async function withHead(
   tx: Writer<SyncRows>,
   row: SessionRow,
   { generation, count }: { readonly generation: number; readonly count: number },

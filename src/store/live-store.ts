@@ -24,6 +24,8 @@ export interface Window {
   readonly hasEarlier: boolean;
   /** Messages in the whole view. */
   readonly total: number;
+  /** Some of the confirmed ones that were read are missing or cannot be read. */
+  readonly damaged: boolean;
 }
 
 /** A state as it was handed out: what a later whole-state write is compared with, and rests on. */

@@ -1,6 +1,6 @@
 import { StorageError } from "../model/errors.ts";
 import type { LocalDatabase, Writer } from "./database.ts";
-import { takeNumber } from "./session-rows.ts";
+import { countSessions, SESSION_COUNT, takeNumber } from "./session-rows.ts";
 import { SYNC_SCHEMA, SYNC_SCHEMA_VERSION, type SyncRows } from "./sync-rows.ts";
 
 /** Takes the rows of one schema version to those of the next. */
@@ -43,6 +43,7 @@ export async function upgradeRows(
     });
   }
   for (const { from, migrate } of steps) if (from >= version) await migrate(tx);
+  if ((await tx.get("meta", [SESSION_COUNT])) === undefined) await countSessions(tx);
   if (held !== SYNC_SCHEMA_VERSION)
     await tx.put("meta", { key: "schemaVersion", value: SYNC_SCHEMA_VERSION });
 }

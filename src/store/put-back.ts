@@ -1,7 +1,7 @@
 import type { Writer } from "./database.ts";
 import { addStateUpdate, lastStateRow } from "./land.ts";
 import { messagesOf } from "./outbox.ts";
-import { blankSession, putSession, takeNumber } from "./session-rows.ts";
+import { blankSession, countSessions, putSession, takeNumber } from "./session-rows.ts";
 import type { PendingOp, RejectedRow, SessionRow, SyncRows } from "./sync-rows.ts";
 
 /** One session's document as a tab holds it in memory. */
@@ -56,6 +56,7 @@ export async function putBack(
     const row = await tx.get("sessions", [session]);
     await putSession(tx, row ?? unread(session, incarnation, at));
   }
+  await countSessions(tx);
   const rows = new Map<string, number>();
   for (const { session, update, unsent } of documents) {
     const last = await lastStateRow(tx, session);
@@ -85,7 +86,7 @@ async function stands(tx: Writer<SyncRows>, op: PendingOp): Promise<boolean> {
 }
 
 /** A session of which it is known that the relay has it, and nothing else. */
-function unread(id: string, incarnation: string | null, at: string): SessionRow {
+export function unread(id: string, incarnation: string | null, at: string): SessionRow {
   const row = blankSession(id, at);
   if (incarnation === null) return row;
   // More than is held: what is told as arrived must have come from the relay.

@@ -94,8 +94,27 @@ async function store(tx: Writer<SyncRows>, row: SessionRow): Promise<SessionRow>
   return stored;
 }
 
+/** Where the number of the sessions that the relay has named is kept, so that it is noticed when rows are gone (C8). */
+export const SESSION_COUNT = "sessionCount";
+
+/** A session was named, or one that was named has gone. */
+export async function countSession(tx: Writer<SyncRows>, by: 1 | -1): Promise<void> {
+  const held = (await tx.get("meta", [SESSION_COUNT]))?.value;
+  if (typeof held === "number") await tx.put("meta", { key: SESSION_COUNT, value: held + by });
+}
+
+/** Counts them as they are. */
+export async function countSessions(tx: Writer<SyncRows>): Promise<void> {
+  await tx.put("meta", { key: SESSION_COUNT, value: namedIn(await tx.list("sessions")) });
+}
+
+export function namedIn(rows: readonly SessionRow[]): number {
+  return rows.filter(({ incarnation }) => incarnation !== null).length;
+}
+
 /** Removes all that this device holds of a session but its ops. */
 export async function dropSession(tx: Writer<SyncRows>, id: string): Promise<void> {
+  await countSession(tx, -1);
   await tx.delete("sessions", [id]);
   for (const table of ["runs", "state", "generations"] as const)
     await tx.deleteRange(table, { prefix: [id] });

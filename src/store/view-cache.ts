@@ -97,7 +97,9 @@ export class ViewCache {
     if (held === undefined || held.generation !== generation || (held.life !== life && held.life !== ""))
       return undefined;
     const end = Math.min(held.messages.length, count);
-    if (end === 0 || held.damaged.some(({ index }) => index === end - 1)) return end === 0 ? held : undefined;
+    if (end === 0) return held;
+    // What was damaged may have been fetched again.
+    if (held.damaged.length > 0) return undefined;
     const stored =
       end === count
         ? log.keepLastId
@@ -156,6 +158,12 @@ export class ViewLog {
   get damaged(): readonly Damage[] {
     const { held, kept } = this.#parts;
     return held.damaged.filter(({ index }) => index < kept).concat(this.#parsed.damaged);
+  }
+
+  /** Whether confirmed messages are missing or cannot be read. */
+  get hurt(): boolean {
+    const { held, kept } = this.#parts;
+    return held.damaged.some(({ index }) => index < kept);
   }
 
   has(id: string): boolean {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../model/json.ts";
+import type { Message } from "../model/message.ts";
 import type { Reader } from "./database.ts";
 import { KnownOutboxes } from "./known-outboxes.ts";
 import type { Delivery, MessageEntry, Window } from "./live-store.ts";
@@ -22,7 +23,7 @@ export async function readWindow(
     .sort((a, b) => a.op.n - b.op.n)
     .flatMap(({ messages }) => messages);
   if (found === undefined || found.row.view.deleted) {
-    return { entries: entriesOf(refused, 0, "rejected"), hasEarlier: false, total: 0 };
+    return { entries: entriesOf(refused, 0, "rejected"), hasEarlier: false, total: 0, damaged: false };
   }
   const log = layeredLog(found.row.head, found.ops);
   // A checkpoint on its way may hold what was refused alone: it is seen once, as what it is about to be.
@@ -31,13 +32,13 @@ export async function readWindow(
   const carried = log.carried.slice(-count);
   const from = Math.max(0, log.keep.count - Math.max(0, count - carried.length));
   const slice = { generation: log.keep.generation, from, to: log.keep.count };
-  const confirmed = await readMessages(tx, session, slice);
+  const confirmed = parseLog(await readMessages(tx, session, slice), from);
   const pendingFrom = log.keep.count + log.carried.length - carried.length;
   // An op whose answer was lost may stand in the log by another op, which kept its messages: they are seen once.
-  const standing = new Set(confirmed.map((message) => message?.id));
+  const standing = new Set<unknown>(confirmed.messages.map(({ id }) => id));
   const waiting = carried.filter(({ id }) => !standing.has(id));
   const entries = [
-    ...entriesOf(confirmed, from, "confirmed"),
+    ...shown(confirmed.messages, "confirmed"),
     ...entriesOf(waiting, pendingFrom, "pending"),
     ...entriesOf(rejected, 0, "rejected"),
   ];
@@ -45,6 +46,7 @@ export async function readWindow(
     entries,
     hasEarlier: from > 0 || carried.length < log.carried.length,
     total: log.keep.count + log.carried.length,
+    damaged: confirmed.damaged.length > 0,
   };
 }
 
@@ -53,5 +55,9 @@ function entriesOf(
   from: number,
   delivery: Delivery,
 ): MessageEntry[] {
-  return parseLog(stored, from).messages.map((message) => Object.freeze({ message, delivery }));
+  return shown(parseLog(stored, from).messages, delivery);
+}
+
+function shown(messages: readonly Message[], delivery: Delivery): MessageEntry[] {
+  return messages.map((message) => Object.freeze({ message, delivery }));
 }

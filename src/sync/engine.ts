@@ -63,9 +63,7 @@ export class Engine {
         offline: () => this.#offline(),
         frame: (frame) => this.#heard(frame),
       }),
-      db.watch(({ tables, sessions }) => {
-        if (tables.has("outbox")) for (const session of sessions) this.#lanes.wake(session);
-      }),
+      db.watch((change) => this.#lanes.changed(change)),
     );
   }
 

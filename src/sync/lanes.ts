@@ -1,6 +1,7 @@
 import type { Head } from "../model/revision.ts";
-import type { LocalDatabase } from "../store/database.ts";
+import type { Change, LocalDatabase } from "../store/database.ts";
 import { KnownOutboxes } from "../store/known-outboxes.ts";
+import { hurtIn, hurtSessions, mendLog } from "../store/mend.ts";
 import { newOutcome, type Surroundings } from "../store/outcome.ts";
 import { judgeRefused } from "../store/refuse.ts";
 import { isCaughtUp, SESSION_TABLES } from "../store/session-rows.ts";
@@ -51,6 +52,7 @@ export class Lanes {
   /** The catalog is read: every session that has something to fetch or to send begins, most recently used first. */
   async begin(): Promise<void> {
     this.#live = true;
+    for (const session of await this.#options.db.read(["meta"], hurtSessions)) await this.#mend(session);
     const { behind, pending } = await this.#options.db.read(["sessions"], async (tx) => {
       const rows = await tx.list("sessions", { by: "recent", reverse: true });
       const missing = rows.filter((row) => row.incarnation !== null && !isCaughtUp(row)).map(({ id }) => id);
@@ -60,6 +62,23 @@ export class Lanes {
     for (const session of behind) this.#set(session, { behind: true });
     for (const session of new Set([...behind, ...pending])) this.wake(session);
     this.#tellQuiet();
+  }
+
+  /** What is missing of the session's log, or cannot be read, is fetched again. */
+  async #mend(session: string): Promise<void> {
+    if (!this.#live || this.#ended) return;
+    if (!(await this.#options.db.write(SESSION_TABLES, (tx) => mendLog(tx, session)))) return;
+    this.fallenBehind(session);
+    this.wake(session);
+  }
+
+  /** Rows changed, here or in another tab. */
+  changed({ tables, sessions }: Change): void {
+    for (const id of sessions) {
+      if (tables.has("outbox")) this.wake(id);
+      const hurt = tables.has("meta") ? hurtIn(id) : undefined;
+      if (hurt !== undefined) this.#options.run(() => this.#mend(hurt));
+    }
   }
 
   /** Something of the session changed: looks what comes next. */

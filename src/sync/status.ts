@@ -2,7 +2,8 @@ import type { Clock } from "../env/clock.ts";
 import { type HoldfastError, StorageError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { Listeners } from "../store/listeners.ts";
-import { hasUnsentState, unsentSessions } from "../store/session-rows.ts";
+import { examine, type Findings } from "../store/mend.ts";
+import { hasUnsentState, SESSION_COUNT, unsentSessions } from "../store/session-rows.ts";
 import { storageError } from "../store/storage-failure.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import type { LinkStatus } from "./connection-state.ts";
@@ -96,15 +97,17 @@ export class StatusBoard {
   }
 
   /** Reads everything once; afterwards only what changed. Again when the database is a new one. */
-  async begin(): Promise<void> {
+  async begin(): Promise<Findings> {
     this.#ops.clear();
     this.#unsent.clear();
-    const { ids, unsent } = await this.#db.read(["sessions", "state"], async (tx) => ({
-      ids: (await tx.list("sessions")).map(({ id }) => id),
+    const { rows, unsent, counted } = await this.#db.read(["sessions", "state", "meta"], async (tx) => ({
+      rows: await tx.list("sessions"),
       unsent: await unsentSessions(tx),
+      counted: (await tx.get("meta", [SESSION_COUNT]))?.value as number | undefined,
     }));
-    for (const id of [...ids, ...unsent]) this.#stale.add(id);
+    for (const id of [...rows.map(({ id }) => id), ...unsent]) this.#stale.add(id);
     await this.refresh();
+    return examine(rows, counted);
   }
 
   /** Resolves when the counts tell what is stored now. */

@@ -1,4 +1,3 @@
-import type { Clock } from "../env/clock.ts";
 import { ActorMismatchError, RejectedError } from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import type { Message } from "../model/message.ts";
@@ -6,7 +5,7 @@ import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { Snapshot } from "../model/snapshot.ts";
 import { checkAppend, checkReplace, checkScope } from "../store/checked-write.ts";
 import type { AppendWrite, ReplaceWrite, Scope } from "../store/contract.ts";
-import type { LocalDatabase, Reader } from "../store/database.ts";
+import type { Reader } from "../store/database.ts";
 import { type Draft, draftOf, enqueue } from "../store/enqueue.ts";
 import { heldGeneration } from "../store/held-generations.ts";
 import { addStateUpdate, lastStateRow } from "../store/land.ts";
@@ -30,23 +29,12 @@ import { fittingStateOp } from "./fitting-state.ts";
 import { checkLimits, limitsIn } from "./op-limits.ts";
 import { openState } from "./open-state.ts";
 import { readGenerationMessages, readGenerations } from "./read-generations.ts";
-import type { Replicas } from "./replicas.ts";
 import type { StateReplica } from "./state-replica.ts";
-import { type Connected, closedTooSoon, isUnread, untilArrived, untilConfirmed, untilRead } from "./until.ts";
+import type { SyncedStoreOptions } from "./synced-store-options.ts";
+import { closedTooSoon, isUnread, untilArrived, untilConfirmed, untilRead } from "./until.ts";
 
 /** What a write means, given what is there; undefined when it would change nothing. */
 type Drafting = (found: SessionOnDisk, tx: Reader<SyncRows>) => Promise<Draft | undefined>;
-
-export interface SyncedStoreOptions {
-  readonly actorId: string;
-  readonly db: LocalDatabase<SyncRows>;
-  readonly replicas: Replicas;
-  readonly connected: Connected;
-  readonly cache: ViewCache;
-  readonly clock: Clock;
-  readonly now: () => string;
-  readonly newId: () => string;
-}
 
 /**
  * The sessions of one actor as this device sees them: confirmed and, over that, the outbox. Writes commit here and
@@ -131,6 +119,7 @@ export class SyncedStore implements LiveStore {
       const { view } = read.found.row;
       const seen = replica.view(read.found.ops);
       const snapshot = snapshotOf(view, seen.state, read.log);
+      if (read.log.hurt) this.#options.hurt(id);
       return { snapshot, head: view.head, seen };
     });
   }
@@ -138,11 +127,13 @@ export class SyncedStore implements LiveStore {
   async window(id: string, count: number): Promise<Window> {
     await untilRead(this.#options, () => this.#arrival(id));
     // Whoever shows it is not told when the storage answers again.
-    return untilRead(this.#options, () =>
+    const window = await untilRead(this.#options, () =>
       this.#options.db.read(["sessions", "outbox", "runs", "rejected"], (tx) =>
         readWindow(tx, id, count, this.#cache.outboxes),
       ),
     );
+    if (window.damaged) this.#options.hurt(id);
+    return window;
   }
 
   write(id: string, intent: Intent, beside: Beside): Promise<WrittenOp | undefined> {
