@@ -165,3 +165,33 @@ test("[C44] a reader that stops reading: the relay's memory stays bounded, it is
   expect(ids).toEqual(Array.from({ length: MESSAGES }, (_, n) => `m${n}`));
   for (const line of [dead, back, writer]) line.socket.terminate();
 }, 300_000);
+
+test("[C46] five hundred sockets that show no token and send without end: a few KiB each, and closed after seconds", async () => {
+  const strict = await measuredRelay({ authTimeoutMs: 3_000 });
+  try {
+    const SOCKETS = 500;
+    const sockets = Array.from({ length: SOCKETS }, () => new WebSocket(strict.url));
+    for (const socket of sockets) socket.on("error", () => {});
+    await Promise.all(sockets.map((socket) => once(socket, "open")));
+    const before = await strict.taken();
+    const fromMs = performance.now();
+    const closed = Promise.all(sockets.map((socket) => once(socket, "close")));
+    let most = 0;
+    // Half of them stay below what may be sent, half go on: a frame that never ends, of a megabyte.
+    for (const [n, socket] of sockets.entries()) {
+      socket.send("x".repeat(n % 2 === 0 ? 12_000 : MiB), { fin: false });
+      if (n % 50 === 0) most = Math.max(most, await strict.residentBytes());
+    }
+    const held = await strict.taken();
+    most = Math.max(most, held.residentBytes);
+    await closed;
+    const tookMs = performance.now() - fromMs;
+    console.info("C46", JSON.stringify({ before, held, most, tookMs: Math.round(tookMs) }));
+    expect(tookMs).toBeLessThan(20_000);
+    // 500 times 16 KiB, what stands in the system's own buffers, and what the collector has not come to.
+    expect(most - before.residentBytes).toBeLessThan(60 * MiB);
+    await expect.poll(async () => (await strict.taken()).handles, { timeout: 10_000 }).toBeLessThan(10);
+  } finally {
+    await strict.dispose();
+  }
+}, 120_000);

@@ -6,6 +6,8 @@ import { createRelay, type Relay } from "../../server/relay.ts";
 import type { RelayOptions } from "../../server/relay-options.ts";
 import { memoryStorage } from "../../server/storage/memory.ts";
 import { silentReporter } from "../../src/env/reporter.ts";
+import { seededRandom } from "../../src/testing/random.ts";
+import { append, EMPTY } from "./ops.ts";
 
 const open: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -90,6 +92,39 @@ describe("who connects and does not speak", () => {
     client.terminate();
   });
 });
+
+test("[C46] three hundred connections of random bytes (seed 46), before and after the upgrade: another client's appends are all acknowledged", async () => {
+  const random = seededRandom(46);
+  const relay = await relayWith();
+  const client = new WebSocket(relay.url);
+  await once(client, "open");
+  const ask = async (frame: object): Promise<unknown> => {
+    client.send(JSON.stringify(frame));
+    return JSON.parse(String((await once(client, "message"))[0]));
+  };
+  await ask({ type: "hello", protocol: 1, actorId: "ann", device: "d" });
+  let base = EMPTY;
+  for (let n = 0; n < 300; n += 1) {
+    const { socket, ended, heard } = tcp(relay.port);
+    await once(socket, "connect");
+    const paths = ["/", "/y/s", "/y/s?actorId=ann", "/healthz"];
+    if (random.chance(0.7)) {
+      socket.write(`GET ${paths[random.below(4)]} HTTP/1.1\r\n${UPGRADE}`);
+      await expect.poll(heard).toMatch(/^HTTP/);
+    }
+    for (let burst = random.below(4); burst >= 0; burst -= 1) socket.write(random.bytes(random.below(2_000)));
+    if (random.chance(0.5)) socket.end();
+    else socket.destroy();
+    socket.resume();
+    await ended;
+    if (n % 5 !== 0) continue;
+    const ack = await ask(append("s", [`m${n}`], { base }));
+    expect(ack).toMatchObject({ type: "ack", outcome: "applied" });
+    base = { generation: 0, count: base.count + 1, lastId: `m${n}` };
+  }
+  expect(client.readyState).toBe(WebSocket.OPEN);
+  client.terminate();
+}, 60_000);
 
 describe("addresses that are none", () => {
   test.each([

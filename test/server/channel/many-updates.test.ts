@@ -64,9 +64,16 @@ async function churn(
   await relay.settle();
 }
 
+const contentOf = ({ map, doc }: YjsClient): unknown => [
+  map.toJSON(),
+  Array.from({ length: 100 }, (_, n) => doc.getArray(listName(n)).toJSON()),
+];
+
+const listName = (n: number): string => `/list${n % 100}`;
+
 const kinds: readonly [string, (n: number, yjs: YjsClient) => void][] = [
   ["of a hundred keys", (n, yjs) => void yjs.map.set(`/key${n % 100}`, n)],
-  ["at the end of a list", (n, yjs) => yjs.doc.getArray("list").push([n])],
+  ["at the ends of a hundred lists", (n, yjs) => yjs.doc.getArray(listName(n)).push([n])],
 ];
 
 test.each(kinds)(
@@ -81,15 +88,13 @@ test.each(kinds)(
     await churn(first.relay, device, { times: 50_000, settleEvery: 20, change });
     await first.relay.core.close();
 
+    const content = contentOf(device.yjs);
     const rows: number[] = [];
     for (let reload = 0; reload < 10; reload += 1) {
       const { relay, storage } = await relayOn(name, reload + 2);
       const { yjs, tookMs } = await open(relay, incarnation);
       expect(tookMs).toBeLessThan(OPEN_MS);
-      expect({ map: yjs.map.toJSON(), list: yjs.doc.getArray("list").length }).toEqual({
-        map: device.yjs.map.toJSON(),
-        list: device.yjs.doc.getArray("list").length,
-      });
+      expect(contentOf(yjs)).toEqual(content);
       rows.push((await held(storage)).rows);
       await relay.core.close();
     }
