@@ -4,6 +4,7 @@ import type { Persistence } from "../../src/env/persistence.ts";
 import { StorageError } from "../../src/model/errors.ts";
 import { openClient } from "../../src/open-client.ts";
 import { MemoryDatabase } from "../../src/store/memory-database.ts";
+import { MemoryDisk } from "../../src/store/memory-disk.ts";
 import { SYNC_SCHEMA, type SyncRows } from "../../src/store/sync-rows.ts";
 import type { StorageNews } from "../../src/sync/status.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
@@ -40,6 +41,38 @@ describe("what the status says of the storage", () => {
       expect([client.status.storage, asked()]).toEqual([kept ? "persisted" : "best-effort", 1]);
       await client.close();
     }
+  });
+
+  test("[H12, C50] it is asked once a database: not again by another tab, nor at the next start; every tab tells the answer", async () => {
+    const disk = new MemoryDisk();
+    let [asked, granted] = [0, false];
+    const persistence: Persistence = {
+      persisted: async () => granted,
+      persist: async () => {
+        asked += 1;
+        granted = true;
+        return true;
+      },
+    };
+    const env = testEnvironment({ persistence });
+    const tab = () =>
+      openClient(
+        { url: "ws://relay", actorId: "anna" },
+        { env, database: new MemoryDatabase<SyncRows>(SYNC_SCHEMA, { disk }) },
+      );
+    const [one, two] = [await tab(), await tab()];
+    for (const client of [one, two, one, two])
+      await client.session("talk").append({ messages: [say("hello")] });
+    await env.clock.advance(0);
+    expect([asked, one.status.storage, two.status.storage]).toEqual([1, "persisted", "persisted"]);
+    await Promise.all([one.close(), two.close()]);
+    // The user took it back meanwhile: that is told, and not asked for again.
+    granted = false;
+    const next = await tab();
+    await next.session("talk").append({ messages: [say("again")] });
+    await env.clock.advance(0);
+    expect([asked, next.status.storage]).toEqual([1, "best-effort"]);
+    await next.close();
   });
 
   test("[H12] what was promised before is told at the opening; a browser that answers with an error promised nothing", async () => {
