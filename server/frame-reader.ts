@@ -1,6 +1,7 @@
 import { isValidId } from "../src/model/ids.ts";
-import { readClientFrame, type Unreadable } from "../src/wire/codec.ts";
-import type { ClientFrame } from "../src/wire/frames.ts";
+import type { ClientFrame } from "../src/wire/client-frames.ts";
+import type { Unreadable } from "../src/wire/codec.ts";
+import { readClientFrame } from "../src/wire/read-client-frame.ts";
 import type { RelayLimits } from "./limits.ts";
 import { fits } from "./op-intake.ts";
 import { type Joined, type Joining, joinPart, NOTHING_JOINED } from "./parts.ts";

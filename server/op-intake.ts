@@ -1,8 +1,8 @@
 import { decodeBase64 } from "../src/model/base64.ts";
 import { type JsonValue, MAX_JSON_DEPTH } from "../src/model/json.ts";
+import type { OpFrame } from "../src/wire/client-frames.ts";
 import { utf8Bytes } from "../src/wire/codec.ts";
 import type { FaultCode } from "../src/wire/fault.ts";
-import type { OpFrame } from "../src/wire/frames.ts";
 import type { MetadataChange, WireMessage } from "../src/wire/shapes.ts";
 import type { UpdateCheck } from "./channel/update-check.ts";
 import type { Digest } from "./digest.ts";

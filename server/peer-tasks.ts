@@ -1,6 +1,6 @@
+import type { ClientFrame, OpFrame } from "../src/wire/client-frames.ts";
 import { writeFrame } from "../src/wire/codec.ts";
 import type { FaultCode } from "../src/wire/fault.ts";
-import type { ClientFrame, OpFrame } from "../src/wire/frames.ts";
 import type { Task } from "./answer-line.ts";
 import { pageBounds } from "./limits.ts";
 import { takeOp } from "./op-intake.ts";

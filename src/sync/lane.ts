@@ -3,7 +3,7 @@ import type { Head } from "../model/revision.ts";
 import { headAfter } from "../store/outbox.ts";
 import type { SessionOnDisk } from "../store/session-rows.ts";
 import type { PendingOp } from "../store/sync-rows.ts";
-import type { OpFrame } from "../wire/frames.ts";
+import type { OpFrame } from "../wire/client-frames.ts";
 import type { WireMessage } from "../wire/shapes.ts";
 
 /**

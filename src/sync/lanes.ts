@@ -6,7 +6,7 @@ import { newOutcome, type Surroundings } from "../store/outcome.ts";
 import { judgeRefused } from "../store/refuse.ts";
 import { isCaughtUp, SESSION_TABLES } from "../store/session-rows.ts";
 import type { SessionRow, SyncRows } from "../store/sync-rows.ts";
-import type { OpFrame } from "../wire/frames.ts";
+import type { OpFrame } from "../wire/client-frames.ts";
 import { contendedDelay, type DelayRange } from "./backoff.ts";
 import { EMPTY_LANE, type Lane, laneAnswered, laneSent, nextStep } from "./lane.ts";
 import type { Link } from "./link.ts";

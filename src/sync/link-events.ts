@@ -1,6 +1,6 @@
 import type { HoldfastError } from "../model/errors.ts";
-import type { RelayFrame } from "../wire/frames.ts";
 import type { Welcome } from "../wire/hello.ts";
+import type { RelayFrame } from "../wire/relay-frames.ts";
 import type { LinkStatus } from "./connection-state.ts";
 
 /** What a relay says once it has welcomed the client, apart from what the link itself answers for. */

@@ -1,5 +1,5 @@
+import type { ClientFrame } from "../wire/client-frames.ts";
 import { cutIntoParts, utf8Bytes, writeFrame } from "../wire/codec.ts";
-import type { ClientFrame } from "../wire/frames.ts";
 import type { WireLimits } from "../wire/hello.ts";
 
 /** The text frames that carry a frame: itself, or its parts (P11). Undefined when it is over what parts may join to. */

@@ -1,6 +1,6 @@
 import { ConnectionError, ProtocolError, RejectedError } from "../model/errors.ts";
+import type { ClientFrame } from "../wire/client-frames.ts";
 import type { FaultCode } from "../wire/fault.ts";
-import type { ClientFrame } from "../wire/frames.ts";
 import type { Link } from "./link.ts";
 import type { LinkFrame } from "./link-events.ts";
 

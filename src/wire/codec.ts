@@ -1,5 +1,6 @@
-import { ClientFrame, RelayFrame } from "./frames.ts";
+import type { ClientFrame } from "./client-frames.ts";
 import type { Part } from "./hello.ts";
+import { RelayFrame } from "./relay-frames.ts";
 
 /** Why a frame could not be read. */
 export interface Unreadable {
@@ -24,14 +25,9 @@ interface Issue {
   readonly path: readonly PropertyKey[];
 }
 
-/** Reads one text frame from a client. Never throws. */
-export function readClientFrame(text: string): Read<ClientFrame> {
-  return read(ClientFrame, text);
-}
-
 /** Reads one text frame from a relay. Never throws. */
 export function readRelayFrame(text: string): Read<RelayFrame> {
-  return read(RelayFrame, text);
+  return readAs(RelayFrame, text);
 }
 
 export function writeFrame(frame: ClientFrame | RelayFrame): string {
@@ -50,7 +46,8 @@ export function versionOfHello(text: string): number | undefined {
   }
 }
 
-function read<Frame>(reader: Reader<Frame>, text: string): Read<Frame> {
+/** Reads one text frame by its shapes. Never throws. */
+export function readAs<Frame>(reader: Reader<Frame>, text: string): Read<Frame> {
   let value: unknown;
   try {
     value = JSON.parse(text);

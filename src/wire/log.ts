@@ -1,55 +1,6 @@
 import * as z from "zod/mini";
 import { FaultCode, LimitNamed } from "./fault.ts";
-import {
-  Count,
-  Head,
-  Id,
-  Kept,
-  LoggedMessage,
-  MetadataChange,
-  opFields,
-  Update,
-  WireMessage,
-} from "./shapes.ts";
-
-const stateFields = { state: z.optional(Update), metadata: z.optional(z.array(MetadataChange)) };
-
-/** Adds messages after `base` (rules P20–P23). No messages: only state or metadata change, still under the check. */
-export const Append = z.object({
-  type: z.literal("append"),
-  ...opFields,
-  base: Head,
-  rebases: z.optional(z.literal(true)),
-  messages: z.array(WireMessage),
-  ...stateFields,
-});
-export type Append = z.infer<typeof Append>;
-
-/** A new generation: `keep` and then `messages`, if `base` is still the head (rules P24, P25). */
-export const Replace = z.object({
-  type: z.literal("replace"),
-  ...opFields,
-  base: Head,
-  rebases: z.optional(z.literal(true)),
-  keep: Kept,
-  messages: z.array(WireMessage),
-  ...stateFields,
-});
-export type Replace = z.infer<typeof Replace>;
-
-/** Changes of the catalog entry, under no check of the head: the last one to arrive wins, leaf by leaf (rule P27). */
-export const Edit = z.object({
-  type: z.literal("edit"),
-  ...opFields,
-  metadata: z.optional(z.array(MetadataChange)),
-  archived: z.optional(z.boolean()),
-  /** How far the actor has read; only ever moves forward. */
-  read: z.optional(z.object({ generation: Count, count: Count })),
-});
-export type Edit = z.infer<typeof Edit>;
-
-export const Delete = z.object({ type: z.literal("delete"), ...opFields });
-export type Delete = z.infer<typeof Delete>;
+import { Count, Head, Id, LoggedMessage, Update } from "./shapes.ts";
 
 /** The op is done and durable. The same op gets the same acknowledgement, however late it asks again (rule P14). */
 export const Ack = z.object({
@@ -85,17 +36,6 @@ export const Refusal = z.object({
 });
 export type Refusal = z.infer<typeof Refusal>;
 
-/** Asks for what is missing after `have` (rule P30); with `generation`, for messages of that archived generation from `from`. */
-export const Pull = z.object({
-  type: z.literal("pull"),
-  id: Id,
-  session: Id,
-  incarnation: z.nullable(Id),
-  have: z.nullable(Head),
-  stateCursor: Count,
-});
-export type Pull = z.infer<typeof Pull>;
-
 export const Page = z.object({
   type: z.literal("page"),
   id: Id,
@@ -116,16 +56,6 @@ export const Page = z.object({
 });
 export type Page = z.infer<typeof Page>;
 
-export const ReadGeneration = z.object({
-  type: z.literal("read-generation"),
-  id: Id,
-  session: Id,
-  incarnation: Id,
-  generation: Count,
-  from: Count,
-});
-export type ReadGeneration = z.infer<typeof ReadGeneration>;
-
 export const GenerationPage = z.object({
   type: z.literal("generation-page"),
   id: Id,
@@ -135,14 +65,6 @@ export const GenerationPage = z.object({
   more: z.boolean(),
 });
 export type GenerationPage = z.infer<typeof GenerationPage>;
-
-export const ListGenerations = z.object({
-  type: z.literal("list-generations"),
-  id: Id,
-  session: Id,
-  incarnation: Id,
-});
-export type ListGenerations = z.infer<typeof ListGenerations>;
 
 export const GenerationEntry = z.object({
   generation: Count,

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import * as z from "zod/mini";
+import { ClientFrame } from "../../src/wire/client-frames.ts";
 import { FAULTS } from "../../src/wire/fault.ts";
-import { ClientFrame, RelayFrame } from "../../src/wire/frames.ts";
 import { PROTOCOL_VERSION } from "../../src/wire/hello.ts";
+import { RelayFrame } from "../../src/wire/relay-frames.ts";
 
 /**
  * What both directions look like, as one digest a version. A peer of an older build reads by its own shapes: when

@@ -1,5 +1,5 @@
 import type { Head } from "../../src/model/revision.ts";
-import type { Append, Delete, Edit, Pull, Replace } from "../../src/wire/log.ts";
+import type { Append, Delete, Edit, Pull, Replace } from "../../src/wire/asks.ts";
 import type { WireMessage } from "../../src/wire/shapes.ts";
 
 export const EMPTY: Head = { generation: 0, count: 0, lastId: null };

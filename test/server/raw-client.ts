@@ -11,9 +11,10 @@ import { type Reporter, silentReporter } from "../../src/env/reporter.ts";
 import { TestClock } from "../../src/testing/clock.ts";
 import { seededRandom } from "../../src/testing/random.ts";
 import { readChannelFrame } from "../../src/wire/binary.ts";
+import type { ClientFrame } from "../../src/wire/client-frames.ts";
 import { readRelayFrame } from "../../src/wire/codec.ts";
-import type { ClientFrame, RelayFrame } from "../../src/wire/frames.ts";
 import { PROTOCOL_VERSION } from "../../src/wire/hello.ts";
+import type { RelayFrame } from "../../src/wire/relay-frames.ts";
 
 type FrameOf<Type extends RelayFrame["type"]> = Extract<RelayFrame, { type: Type }>;
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { memoryStorage } from "../../server/storage/memory.ts";
 import { TestClock } from "../../src/testing/clock.ts";
-import type { OpFrame } from "../../src/wire/frames.ts";
+import type { OpFrame } from "../../src/wire/client-frames.ts";
 import type { Ack } from "../../src/wire/log.ts";
 import { faultyStorage } from "./faulty-storage.ts";
 import { append, EMPTY, edit, message, pull, remove, replace } from "./ops.ts";

@@ -15,7 +15,7 @@ import { TestClock } from "../../src/testing/clock.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
 import { TestNetwork } from "../../src/testing/network.ts";
 import { seededRandom } from "../../src/testing/random.ts";
-import type { ClientFrame } from "../../src/wire/frames.ts";
+import type { ClientFrame } from "../../src/wire/client-frames.ts";
 
 const cleanups: (() => void)[] = [];
 afterEach(() => {

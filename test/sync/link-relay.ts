@@ -3,9 +3,11 @@ import { Link, type LinkOptions } from "../../src/sync/link.ts";
 import { TestClock } from "../../src/testing/clock.ts";
 import { type TestEnvironment, testEnvironment } from "../../src/testing/environment.ts";
 import { type TestCable, TestNetwork } from "../../src/testing/network.ts";
-import { readClientFrame, writeFrame } from "../../src/wire/codec.ts";
-import { type ClientFrame, RelayFrame } from "../../src/wire/frames.ts";
+import type { ClientFrame } from "../../src/wire/client-frames.ts";
+import { writeFrame } from "../../src/wire/codec.ts";
 import type { Welcome, WireLimits } from "../../src/wire/hello.ts";
+import { readClientFrame } from "../../src/wire/read-client-frame.ts";
+import { RelayFrame } from "../../src/wire/relay-frames.ts";
 
 export const LIMITS: WireLimits = {
   maxMessageBytes: 1000,

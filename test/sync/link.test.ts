@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ClientFrame } from "../../src/wire/frames.ts";
+import type { ClientFrame } from "../../src/wire/client-frames.ts";
 import { LIMITS, stage, welcomeOf } from "./link-relay.ts";
 
 const ping: ClientFrame = { type: "ping", id: 7 };

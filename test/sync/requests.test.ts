@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ConnectionError, ProtocolError, RejectedError } from "../../src/model/errors.ts";
 import { type Question, Requests } from "../../src/sync/requests.ts";
-import type { ClientFrame } from "../../src/wire/frames.ts";
+import type { ClientFrame } from "../../src/wire/client-frames.ts";
 import type { GenerationPage } from "../../src/wire/log.ts";
 import { LIMITS, type Stage, stage, type Visit, welcoming } from "./link-relay.ts";
 
