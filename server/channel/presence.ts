@@ -36,7 +36,9 @@ export class Presence<Seat> {
     }
     for (const word of words) {
       const held = this.#words.get(word.client);
-      if (held !== undefined && held.clock > word.clock) continue;
+      // Stock providers say again what they heard: whose word it is does not change by that.
+      const echo = held?.clock === word.clock && word.state !== GONE;
+      if (held !== undefined && (held.clock > word.clock || echo)) continue;
       if (word.state === GONE) this.#words.delete(word.client);
       else this.#words.set(word.client, { ...word, seat });
     }

@@ -22,6 +22,19 @@ test("[P51] presence reaches everyone on the channel, newcomers too, and goes wi
   expect(relay.core.size.channels).toBe(1);
 });
 
+test("[P51] who says again what was heard does not become whose word it is: its sender's end is told", async () => {
+  const { join, exchange } = await opened();
+  const [one, two] = [await join(1), await join(2)];
+  const here = presence([7, 1, '{"name":"ann"}']);
+  one.client.sayRaw(Uint8Array.of(1, ...here));
+  await exchange([one.yjs, two.yjs]);
+  two.client.sayRaw(Uint8Array.of(2, ...here));
+  await exchange([one.yjs, two.yjs]);
+  one.client.drop();
+  await exchange([two.yjs]);
+  expect(two.yjs.presence.at(-1)).toEqual(presence([7, 2, "null"]));
+});
+
 test("[P51] presence can be asked for", async () => {
   const { relay, join, exchange } = await opened();
   const [one, two] = [await join(1), await join(2)];
