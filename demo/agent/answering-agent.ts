@@ -1,11 +1,14 @@
 import {
   type Client,
   ConflictError,
+  createMessage,
   Invocation,
   type Message,
+  type MessageInput,
   RejectedError,
   type SessionEntry,
   type SyncedSession,
+  textOf,
 } from "holdfast";
 import { answerId } from "./answer-id.ts";
 import type { AskedFields, Responder } from "./responder.ts";
@@ -15,6 +18,8 @@ interface AgentOptions {
   readonly respond: Responder;
   readonly now: () => Date;
   readonly timeZone: string;
+  /** Between two words of an answer. */
+  readonly pause: () => Promise<void>;
   readonly report: (event: string, error: unknown) => void;
 }
 
@@ -117,11 +122,45 @@ export class AnsweringAgent {
     });
     const answer = await respond(asked);
     const messages = answer.map((one, n) => ({ ...one, id: answerId(message.id, n) }));
-    if ((await session.history()).at(-1)?.id !== history.at(-1)?.id) {
+    const isLate = async (): Promise<boolean> => (await session.history()).at(-1)?.id !== history.at(-1)?.id;
+    const shown = (await isLate()) ? undefined : await this.#show(session, messages, message.id);
+    try {
       // Somebody wrote while the answer was made, a person or another agent: then the question is another one.
-      this.#missed.add(session.id);
-      return;
+      if (shown === undefined || (await isLate())) this.#missed.add(session.id);
+      else await this.#append(session, shown.messages);
+    } finally {
+      shown?.end();
     }
+  }
+
+  /** Streams the last message's words, until all are said or a person stops the run that is named for the question. */
+  async #show(
+    session: SyncedSession,
+    messages: readonly (MessageInput & { readonly id: string })[],
+    runId: string,
+  ): Promise<{ readonly messages: readonly MessageInput[]; readonly end: () => void }> {
+    const last = messages.at(-1);
+    const words = last === undefined ? null : textOf(createMessage(last)).match(/\s*\S+/g);
+    if (last === undefined || words === null) return { messages, end: () => {} };
+    const stream = session.stream({ id: last.id, runId });
+    let stopped = false;
+    const look = async (): Promise<void> => {
+      stopped = (await session.state()).stoppedRun === runId;
+    };
+    const unsubscribe = session.subscribe(() => void look().catch(() => {}));
+    for (const word of words) {
+      if (stopped || this.#closed) break;
+      stream.write(word);
+      await this.#options.pause();
+    }
+    unsubscribe();
+    const end = (): void => stream.discard();
+    if (!stopped) return { messages, end };
+    const cut = { ...last, content: stream.text, metadata: { ...last.metadata, stopped: true, runId } };
+    return { messages: [...messages.slice(0, -1), cut], end };
+  }
+
+  async #append(session: SyncedSession, messages: readonly MessageInput[]): Promise<void> {
     try {
       // Refused when what they wrote is on the relay and not here yet.
       const after = await session.append({ messages }, { onConflict: "reject", until: "confirmed" });

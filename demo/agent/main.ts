@@ -1,5 +1,6 @@
 // The answering agent: a process that joins the conversations of every actor it is asked to serve.
 //   HOLDFAST_URL   the relay (ws://127.0.0.1:8787)        AGENT_PORT   where it takes requests, on loopback (any free port)
+//   AGENT_WORD_MS  how long it takes over a word of its answers (45)
 //   OPENAI_BASE_URL, OPENAI_API_KEY, OPENAI_MODEL         a model to ask; without them it answers by rules
 import type { AddressInfo } from "node:net";
 import { openClient } from "holdfast";
@@ -10,6 +11,7 @@ import { Supervisor } from "./supervisor.ts";
 
 const url = process.env.HOLDFAST_URL ?? "ws://127.0.0.1:8787";
 const port = Number(process.env.AGENT_PORT ?? 0);
+const wordMs = Number(process.env.AGENT_WORD_MS ?? 45);
 const { name, respond } = chooseResponder(process.env);
 
 const supervisor = new Supervisor({
@@ -22,6 +24,7 @@ const supervisor = new Supervisor({
       WebSocket,
     }),
   respond,
+  wordMs,
   report: (event, error) => console.error(event, error instanceof Error ? error.message : (error ?? "")),
 });
 

@@ -5,6 +5,8 @@ import type { Responder } from "./responder.ts";
 interface SupervisorOptions {
   readonly open: (actorId: string) => Promise<Client>;
   readonly respond: Responder;
+  /** Between two words of an answer. */
+  readonly wordMs: number;
   readonly report: (event: string, error?: unknown) => void;
 }
 
@@ -41,10 +43,11 @@ export class Supervisor {
   }
 
   async #start(actorId: string): Promise<AnsweringAgent> {
-    const { open, respond, report } = this.#options;
+    const { open, respond, wordMs, report } = this.#options;
+    const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, wordMs));
     const client = await open(actorId);
     const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
-    return new AnsweringAgent({ client, respond, now: () => new Date(), timeZone, report });
+    return new AnsweringAgent({ client, respond, now: () => new Date(), timeZone, pause, report });
   }
 
   async #leave(actorId: string): Promise<void> {

@@ -7,19 +7,21 @@ import {
   useRef,
   useState,
 } from "react";
-import { SendIcon } from "./icons.tsx";
+import { SendIcon, StopIcon } from "./icons.tsx";
 
 interface ComposerProps {
   readonly id: string;
   readonly draft: boolean;
   /** Resolves when the message is durable on this device. */
   readonly onSend: (text: string) => Promise<void>;
+  /** Ends the answer that is being written; undefined while there is none. */
+  readonly onStop: (() => Promise<void>) | undefined;
 }
 
 /** Where text that was not sent yet waits through a reload. Cleared when the person logs out. */
 const slotOf = (id: string): string => `holdfast-demo.draft.${id}`;
 
-export function Composer({ id, draft, onSend }: ComposerProps): ReactNode {
+export function Composer({ id, draft, onSend, onStop }: ComposerProps): ReactNode {
   const [text, setText] = useState(() => sessionStorage.getItem(slotOf(id)) ?? "");
   const [problem, setProblem] = useState<string | undefined>();
   const field = useRef<HTMLTextAreaElement>(null);
@@ -53,7 +55,12 @@ export function Composer({ id, draft, onSend }: ComposerProps): ReactNode {
       setProblem(error instanceof Error ? error.message : String(error));
     }
   };
+  const stop = (): void => {
+    onStop?.().catch((error: unknown) => setProblem(error instanceof Error ? error.message : String(error)));
+    field.current?.focus();
+  };
   const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key === "Escape" && !event.nativeEvent.isComposing && onStop !== undefined) stop();
     // While an input method composes, Enter picks a candidate.
     if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -78,13 +85,24 @@ export function Composer({ id, draft, onSend }: ComposerProps): ReactNode {
           onChange={(event) => change(event.target.value)}
           onKeyDown={onKeyDown}
         />
-        <button type="submit" className="send" aria-label="Send" disabled={blank}>
-          <SendIcon />
-        </button>
+        {onStop !== undefined && blank ? (
+          <button type="button" className="send stop" aria-label="Stop the answer" onClick={stop}>
+            <StopIcon />
+          </button>
+        ) : (
+          <button type="submit" className="send" aria-label="Send" disabled={blank}>
+            <SendIcon />
+          </button>
+        )}
       </div>
       <p className="composer-hint" aria-hidden="true">
         <span className="key">Enter</span> to send, <span className="key">Shift</span>{" "}
         <span className="key">Enter</span> for a new line
+        {onStop !== undefined && (
+          <>
+            , <span className="key">Esc</span> to stop the answer
+          </>
+        )}
       </p>
     </form>
   );

@@ -27,6 +27,7 @@ export const BackIcon = (props: IconProps): ReactNode => <Icon d="m15 5-7 7 7 7"
 export const SendIcon = (props: IconProps): ReactNode => (
   <Icon d="M12 19V5M5.5 11.5 12 5l6.5 6.5" {...props} />
 );
+export const StopIcon = (props: IconProps): ReactNode => <Icon d="M7 7h10v10H7Z" {...props} />;
 export const DownIcon = (props: IconProps): ReactNode => (
   <Icon d="M12 5v14M5.5 12.5 12 19l6.5-6.5" {...props} />
 );

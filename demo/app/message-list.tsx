@@ -1,12 +1,16 @@
+import type { RunningStream } from "holdfast";
 import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { dayLabel } from "./dates.ts";
 import { DownIcon } from "./icons.tsx";
 import { MessageRow } from "./message-row.tsx";
+import { StreamRow } from "./stream-row.tsx";
 import type { Row } from "./thread-rows.ts";
 import type { Rejected } from "./use-rejected.ts";
 
 interface MessageListProps {
   readonly rows: readonly Row[];
+  /** Answers in the making: they stand behind the rows. */
+  readonly streams: readonly RunningStream[];
   readonly hasEarlier: boolean;
   readonly loadEarlier: (n?: number) => Promise<void>;
   readonly rejected: Rejected;
@@ -20,7 +24,7 @@ const pageOf = 50;
 const nearEnd = 64;
 
 export function MessageList(props: MessageListProps): ReactNode {
-  const { rows, hasEarlier, loadEarlier, rejected, atEnd, onAtEnd } = props;
+  const { rows, streams, hasEarlier, loadEarlier, rejected, atEnd, onAtEnd } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const top = useRef<HTMLDivElement>(null);
   const shown = useRef({ first: "", height: 0 });
@@ -37,7 +41,7 @@ export function MessageList(props: MessageListProps): ReactNode {
     else if (shown.current.first !== firstKey)
       current.scrollTop += current.scrollHeight - shown.current.height;
     shown.current = { first: firstKey, height: current.scrollHeight };
-  }, [rows, firstKey, lastKey, atEnd]);
+  }, [rows, streams, firstKey, lastKey, atEnd]);
 
   useEffect(() => followGrowth(scroller.current, atEnd), [atEnd]);
 
@@ -107,6 +111,9 @@ export function MessageList(props: MessageListProps): ReactNode {
                 />
               ),
             )}
+            {streams.map((stream) => (
+              <StreamRow key={stream.id} stream={stream} />
+            ))}
           </ol>
         </div>
       </section>

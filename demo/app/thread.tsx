@@ -1,5 +1,5 @@
 import { createMessage, type SessionEntry } from "holdfast";
-import { type SessionsView, useMessages, useSession, useSyncStatus } from "holdfast/react";
+import { type SessionsView, useMessages, useSession, useStream, useSyncStatus } from "holdfast/react";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import { announce } from "./announcer.tsx";
 import { Composer } from "./composer.tsx";
@@ -26,6 +26,7 @@ interface ThreadProps {
 export function Thread({ id, entry, draft, catalog, rejected, onBegun, onBack }: ThreadProps): ReactNode {
   const session = useSession(id);
   const { entries, hasEarlier, loadEarlier } = useMessages(session);
+  const streams = useStream(session);
   const rows = useMemo(() => threadRows(entries), [entries]);
   const [atEnd, setAtEnd] = useState(true);
   const { link } = useSyncStatus();
@@ -44,6 +45,15 @@ export function Thread({ id, entry, draft, catalog, rejected, onBegun, onBack }:
     if (draft) onBegun();
   };
 
+  // A stop names its run, so that one that comes late ends no newer answer. It goes as state, also from offline.
+  const runId = streams.findLast((stream) => stream.runId !== undefined)?.runId;
+  const stop = async (): Promise<void> => {
+    await session.updateState((draft) => {
+      if (runId !== undefined) draft.stoppedRun = runId;
+    });
+    announce("Stopping the answer");
+  };
+
   const empty = rows.length === 0;
   // The catalog knows whether there is such a conversation, without anything of it having been read.
   const gone = empty && !draft && !catalog.loading && entry === undefined;
@@ -59,6 +69,7 @@ export function Thread({ id, entry, draft, catalog, rejected, onBegun, onBack }:
       {!empty && (
         <MessageList
           rows={rows}
+          streams={streams}
           hasEarlier={hasEarlier}
           loadEarlier={loadEarlier}
           rejected={rejected}
@@ -66,7 +77,9 @@ export function Thread({ id, entry, draft, catalog, rejected, onBegun, onBack }:
           onAtEnd={setAtEnd}
         />
       )}
-      {!gone && <Composer id={id} draft={draft} onSend={send} />}
+      {!gone && (
+        <Composer id={id} draft={draft} onSend={send} onStop={runId === undefined ? undefined : stop} />
+      )}
     </>
   );
 }

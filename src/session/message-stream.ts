@@ -11,6 +11,7 @@ export const MAX_STREAM_LENGTH = 1_048_576;
 export interface MessageStreamParts {
   readonly session: string;
   readonly board: StreamBoard;
+  readonly id: string | undefined;
   readonly role: Role;
   readonly runId: string | undefined;
   /** The session as it is now. The stream closes it at its end. */
@@ -50,7 +51,7 @@ export class MessageStream {
       this.#over ??= new RejectedError("The session was deleted", { reason: "deleted" });
     };
     try {
-      this.id = board.begin(session, { role, runId, incarnation, deleted }).id;
+      this.id = board.begin(session, { id: parts.id, role, runId, incarnation, deleted }).id;
     } catch (error) {
       void open.close();
       throw error;
@@ -101,6 +102,14 @@ export class MessageStream {
   stop(): Promise<Snapshot | undefined> {
     const named = this.runId === undefined ? {} : { runId: this.runId };
     return this.#ending ?? this.#end(this.#written({ stopped: true, ...named }));
+  }
+
+  /**
+   * Ends it without a message of its own: for a run that gives up, and for a writer that appended the message itself,
+   * under the stream's id and beside others. After `finish` or `stop` it changes nothing.
+   */
+  discard(): void {
+    void (this.#ending ?? this.#end(undefined));
   }
 
   #written(metadata: JsonObject): Message | undefined {

@@ -39,12 +39,15 @@ export function readOperation(given: unknown, path: string): string | undefined 
 export function readStreamOptions(options: StreamOptions): {
   readonly role: Role;
   readonly runId: string | undefined;
+  readonly id: string | undefined;
 } {
-  const { role = "assistant", runId } = readObject(options, "options");
+  const { role = "assistant", runId, id } = readObject(options, "options");
   // System messages are never stored, and a tool's result is not text.
   if (role !== "assistant" && role !== "user" && role !== "developer")
     throw invalidInput("role", 'must be "assistant", "user" or "developer"');
-  return { role, runId: runId === undefined ? undefined : checkId(runId, "runId") };
+  const named = (value: string | undefined, path: string): string | undefined =>
+    value === undefined ? undefined : checkId(value, path);
+  return { role, runId: named(runId, "runId"), id: named(id, "id") };
 }
 
 /** The number of a generation. @throws InvalidInputError for what is none. */

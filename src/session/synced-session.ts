@@ -190,7 +190,7 @@ export class SyncedSession extends Session {
    * @throws InvalidInputError for a role whose messages are not text or are not stored.
    */
   stream(options: StreamOptions = {}): MessageStream {
-    const { role, runId } = readStreamOptions(options);
+    const { role, runId, id } = readStreamOptions(options);
     this.#mustBeOpen();
     const append = (message: Message, of: OpenState): Promise<Snapshot> => {
       const { messages } = new MessageDrafts([message]);
@@ -198,7 +198,7 @@ export class SyncedSession extends Session {
     };
     const [session, board, ended] = [this.id, this.#board, () => this.#running.delete(stream)];
     const open = (): OpenState => this.#live.open(this.id);
-    const stream = new MessageStream({ session, board, role, runId, open, append, ended });
+    const stream = new MessageStream({ session, board, id, role, runId, open, append, ended });
     this.#running.add(stream);
     return stream;
   }

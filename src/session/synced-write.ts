@@ -21,4 +21,9 @@ export interface StreamOptions {
   /** `assistant`, `user` or `developer`. */
   readonly role?: Role | undefined;
   readonly runId?: string | undefined;
+  /**
+   * Of the stream and its message, where it follows from something: a writer that begins again writes on under the same
+   * id. One of its own for each stream otherwise.
+   */
+  readonly id?: string | undefined;
 }

@@ -12,6 +12,7 @@ export interface RunningStream {
 
 /** What a stream is begun with. */
 export interface NewStream extends Pick<RunningStream, "role" | "runId"> {
+  readonly id: string | undefined;
   /** The life of the session that it is of; null while none is named. */
   readonly incarnation: () => string | null;
   /** The session was deleted meanwhile: the stream is over. */

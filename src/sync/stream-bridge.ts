@@ -61,7 +61,8 @@ export class StreamBridge {
         const { id, session, kept } = word;
         this.#refused.delete(id);
         this.#named.delete(id);
-        if (this.#sent.delete(id)) this.#link.send({ type: "stream-end", id, session, kept });
+        if (this.#sent.delete(id) || this.#afar.delete(id))
+          this.#link.send({ type: "stream-end", id, session, kept });
         break;
       }
       case "ask":

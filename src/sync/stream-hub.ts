@@ -1,6 +1,6 @@
 import type { Clock } from "../env/clock.ts";
 import type { TabChannel, Tabs } from "../env/tabs.ts";
-import { HoldfastError } from "../model/errors.ts";
+import { HoldfastError, invalidInput } from "../model/errors.ts";
 import { takePiece } from "../model/piece.ts";
 import { Listeners } from "../store/listeners.ts";
 import type { NewStream, RunningStream, StreamBoard } from "../store/running-streams.ts";
@@ -61,8 +61,12 @@ export class StreamHub implements StreamBoard {
       throw new HoldfastError(`A session has at most ${MAX_STREAMS_PER_SESSION} running streams in a tab`, {
         code: "limit-reached",
       });
-    const { role, runId } = own;
-    const view = Object.freeze({ id: this.#options.newId(), role, runId, text: "" });
+    const { id = this.#options.newId(), role, runId } = own;
+    if (this.#streams.get(id)?.own !== undefined)
+      throw invalidInput("id", "must not be that of another stream");
+    // Begun anew: what another tab or device was told of it is no beginning of this one.
+    if (this.#streams.has(id)) this.#say({ say: "end", session, id, kept: false });
+    const view = Object.freeze({ id, role, runId, text: "" });
     this.#set({ session, own, ended: false, view, told: 0, cancel: () => {}, gathering: false });
     this.#tell(view.id);
     return view;

@@ -245,4 +245,39 @@ describe("streams, on the devices of one person", () => {
     await world.during(agent.client.close());
     await world.during(world.close());
   });
+
+  test("[C26] a stream under an id of the writer's own is replaced by the message that the writer appends itself", async () => {
+    const { world, a, b } = await asked();
+    const seen = pictures(b.session);
+    const stream = a.session.stream({ id: "answer-1" });
+    expect(() => a.session.stream({ id: "answer-1" })).toThrow(expect.objectContaining({ path: "id" }));
+    await words(world, stream, "It is ", "42.");
+    const call = { type: "tool_use", id: "t", name: "sum", input: {} } as const;
+    const whole = [
+      { role: "assistant", content: [call] },
+      { id: stream.id, role: "assistant", content: "It is 42." },
+    ] as const;
+    await world.during(a.session.append({ messages: whole }, { until: "confirmed" }));
+    stream.discard();
+    expect(() => stream.write("more")).toThrow(expect.objectContaining({ code: "closed" }));
+    await world.settle();
+    expect(seen).toEqual(["asked", "asked|…", "asked|It is …", "asked|It is 42.…", "asked||It is 42."]);
+    await world.during(world.close());
+  });
+
+  test("[C26] a writer that begins again under the same id writes on in the same place, and one that gives up leaves nothing", async () => {
+    const { world, a, b } = await asked();
+    const seen = pictures(b.session);
+    await words(world, a.session.stream({ id: "answer-1" }), "first try");
+    await world.during(a.reload());
+    await world.clock.advance(2_000);
+    const again = a.session.stream({ id: "answer-1" });
+    await words(world, again, "second try");
+    expect(shown(b.session)).toEqual(["asked", "second try…"]);
+    again.discard();
+    await world.clock.advance(1_000);
+    expect([shown(a.session).slice(-1), shown(b.session)]).toEqual([["asked"], ["asked"]]);
+    expect(seen.at(-1)).toBe("asked");
+    await world.during(world.close());
+  });
 });

@@ -9,6 +9,7 @@ import { World } from "../sim/world.ts";
 
 let world: World;
 let reports: unknown[];
+let pauseMs = 0;
 const reply = async ({ message }: Asked): Promise<MessageInput[]> => [
   { role: "assistant", content: `re: ${textOf(message)}` },
 ];
@@ -16,6 +17,7 @@ const reply = async ({ message }: Asked): Promise<MessageInput[]> => [
 beforeEach(async () => {
   world = await World.begin(7, memoryStorage(), 3);
   reports = [];
+  pauseMs = 0;
   await world.clock.advance(2_000);
 });
 afterEach(async () => {
@@ -33,6 +35,7 @@ function agentOn(n: number, respond: Responder = reply): AnsweringAgent {
     respond,
     now: () => new Date(world.clock.now()),
     timeZone: "UTC",
+    pause: () => new Promise((resolve) => world.clock.after(pauseMs, resolve)),
     report: (event, error) => reports.push([event, error]),
   });
 }
@@ -155,4 +158,47 @@ test("an answer that can never be stored is reported once and not tried for ever
   await ask("two");
   await world.settle();
   expect(asked).toBe(2);
+});
+
+test("[C26] an answer is shown word by word where it was asked, and then stands in the log under the same id", async () => {
+  pauseMs = 200;
+  agentOn(1, async () => [{ role: "assistant", content: "one two three" }]);
+  const { session } = device(0);
+  const seen: string[] = [];
+  session.streams.subscribe(() => seen.push(session.streams.entries.map(({ text }) => text).join("|")));
+  await ask("count");
+  await world.settle();
+  const [question, answer] = await session.history();
+  expect(seen).toEqual(expect.arrayContaining(["one", "one two", "one two three"]));
+  expect([seen.at(-1), answer && textOf(answer), answer?.id]).toEqual([
+    "",
+    "one two three",
+    answerId(question?.id ?? "", 0),
+  ]);
+});
+
+test("[C58] who asked can stop the answer: what was said is kept and marked, and an older stop ends no newer run", async () => {
+  pauseMs = 1_000;
+  agentOn(1, async () => [{ role: "assistant", content: "one two three four five six seven eight" }]);
+  const { session } = device(0);
+  session.streams.subscribe(() => {});
+  await ask("count");
+  while (session.streams.entries.length === 0) await world.clock.advance(100);
+  await world.clock.advance(1_500);
+  const runId = session.streams.entries[0]?.runId ?? "";
+  await world.during(
+    session.updateState((draft) => {
+      draft.stoppedRun = runId;
+    }),
+  );
+  await world.settle();
+  const [question, answer] = await session.history();
+  expect(runId).toBe(question?.id);
+  expect(answer?.metadata).toMatchObject({ stopped: true, runId });
+  expect(answer && textOf(answer)).toMatch(/^one two( three( four)?)?$/);
+  await ask("again");
+  await world.clock.advance(12_000);
+  await world.settle();
+  expect((await texts()).at(-1)).toBe("one two three four five six seven eight");
+  expect(reports).toEqual([]);
 });

@@ -28,7 +28,7 @@ const browsers: Browser[] = [];
 function startAgent(): Promise<string> {
   agent = spawn(process.execPath, ["--import", "tsx", "demo/agent/main.ts"], {
     cwd: root,
-    env: { ...process.env, HOLDFAST_URL: relay.url, OPENAI_BASE_URL: "" },
+    env: { ...process.env, HOLDFAST_URL: relay.url, OPENAI_BASE_URL: "", AGENT_WORD_MS: "100" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   return new Promise((resolve, reject) => {
@@ -159,6 +159,57 @@ test("[H1, H12] asked and answered; offline two more are written, counted, and k
     expect.stringContaining("First"),
     expect.stringContaining("Second"),
   ]);
+});
+
+test("[C26, C58] the answer grows word by word, goes on after a reload in the middle, shows once, and is stopped by keyboard", async () => {
+  const page = await openPage("Streams");
+  const [making, agents] = [
+    page.locator('[data-streaming="true"]'),
+    page.locator('.message[data-side="agent"]'),
+  ];
+  const long = `Please weigh this ${"carefully and slowly ".repeat(12)}`.trim();
+  await send(page, long);
+  await making.waitFor();
+  const lengths: number[] = [];
+  await expect
+    .poll(async () => {
+      const length = (await making.textContent({ timeout: 1_000 }).catch(() => ""))?.length ?? 0;
+      if (length > (lengths.at(-1) ?? 0)) lengths.push(length);
+      return lengths.length;
+    })
+    .toBeGreaterThan(3);
+  await page.screenshot({ path: "test-results/demo-stream.png" });
+  await page.reload();
+  await making.waitFor();
+  // What was said before the reload is there, in one place, below the question.
+  expect((await making.textContent())?.length).toBeGreaterThanOrEqual((lengths.at(-1) ?? 0) - 20);
+  expect([await own(page).count(), await agents.count()]).toEqual([1, 1]);
+  const counts = page.evaluate(() => {
+    const seen = new Set<number>();
+    const look = (): void => {
+      seen.add(document.querySelectorAll('.message[data-side="agent"]').length);
+    };
+    new MutationObserver(look).observe(document.body, { subtree: true, childList: true });
+    return new Promise<number[]>((resolve) => {
+      const wait = (): void => {
+        if (document.querySelector('[data-streaming="true"]') !== null) setTimeout(wait, 20);
+        else resolve([...seen]);
+      };
+      wait();
+    });
+  });
+  expect(await counts).toEqual([1]);
+  await said(page, "to see what I know").waitFor();
+
+  await send(page, `${long}, again`);
+  await page.getByRole("button", { name: "Stop the answer" }).waitFor();
+  await page.getByLabel("Message", { exact: true }).press("Escape");
+  await page.locator('.message[data-side="agent"]', { hasText: "stopped" }).waitFor();
+  expect(await agents.last().textContent()).not.toContain("to see what I know");
+  await expect.poll(() => page.getByRole("button", { name: "Stop the answer" }).count()).toBe(0);
+  const other = await openPage("streams");
+  await other.getByRole("link", { name: /weigh this/ }).click();
+  await other.locator('.message[data-side="agent"]', { hasText: "stopped" }).waitFor();
 });
 
 test("all 60 transcripts are imported by the page while offline, and stand on a second device when it is online", async () => {
