@@ -10,10 +10,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const copy = mkdtempSync(join(tmpdir(), "holdfast-mutants-"));
 
 interface Report {
-  testResults: { assertionResults: { status: string; fullName: string }[] }[];
+  testResults: { assertionResults: { status: string; fullName: string; failureMessages?: string[] }[] }[];
 }
 
-/** The names of the tests that fail with it. */
+/** The names of the tests that fail with it; of the simulation, after how many worlds. */
 function found({ file, from, to, project, tests }: Mutant): string[] {
   const path = join(copy, file);
   const sound = readFileSync(path, "utf8");
@@ -28,12 +28,18 @@ function found({ file, from, to, project, tests }: Mutant): string[] {
   spawnSync("npx", ["vitest", "run", "--project", project, ...tests, ...options], {
     cwd: copy,
     stdio: "ignore",
+    env: { ...process.env, HOLDFAST_SIM_SHRINKS: "no" },
   });
   writeFileSync(path, sound);
   if (!existsSync(report)) return [];
   const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report;
   const all = testResults.flatMap(({ assertionResults }) => assertionResults);
-  return all.filter(({ status }) => status === "failed").map(({ fullName }) => fullName);
+  return all
+    .filter(({ status }) => status === "failed")
+    .map(({ fullName, failureMessages = [] }) => {
+      const worlds = /Property failed after (\d+) tests/u.exec(failureMessages.join())?.[1];
+      return worlds === undefined ? fullName : `${fullName} (${worlds} worlds)`;
+    });
 }
 
 try {

@@ -8,8 +8,39 @@ export interface Mutant {
   readonly tests: readonly string[];
 }
 
+const SIMULATION = ["test/sim/converge"];
+
+/** Those that the simulation must find too, within the worlds that the suite runs. */
+const inWorlds: readonly Omit<Mutant, "project" | "tests">[] = [
+  {
+    what: "the head of an append is not checked",
+    file: "server/storage/decide-log.ts",
+    from: "if (!headEquals(base, head)) return conflict(base, session, facts);",
+    to: "",
+  },
+  {
+    what: "the count is checked, and the last message id is not",
+    file: "src/model/revision.ts",
+    from: "return revisionEquals(a, b) && a.lastId === b.lastId;",
+    to: "return revisionEquals(a, b);",
+  },
+  {
+    what: "the relay forgets the generation",
+    file: "server/storage/decide-log.ts",
+    from: "if (!headEquals(base, head)) return conflict(base, session, facts);",
+    to: "if (base.count !== head.count || base.lastId !== head.lastId) return conflict(base, session, facts);",
+  },
+  {
+    what: "the relay acknowledges before the commit",
+    file: "server/storage/memory.ts",
+    from: "    perform(commit, write, { session, atMs: host.now() });\n",
+    to: "    setImmediate(() => {\n      if (this.#host === host) perform(commit, write, { session, atMs: host.now() });\n    });\n",
+  },
+];
+
 /** Each must be found by a test that has a name. `npm run mutants` shows it. */
 export const mutants: readonly Mutant[] = [
+  ...inWorlds.map((mutant) => ({ ...mutant, project: "node" as const, tests: SIMULATION })),
   {
     what: "the relay does not check the head of an append",
     file: "server/storage/decide-log.ts",

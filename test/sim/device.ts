@@ -10,6 +10,7 @@ import type { TestCable } from "../../src/testing/network.ts";
 import { TestPage } from "../../src/testing/page.ts";
 import { type TestTab, TestTabs } from "../../src/testing/tabs.ts";
 import { DiskTrouble, failing } from "./failing-disk.ts";
+import { FenceWatch } from "./fence-watch.ts";
 import { Mortal, mortalClock, mortalSockets } from "./mortal.ts";
 import type { World } from "./world.ts";
 
@@ -46,10 +47,13 @@ export class Device {
   readonly profile: TestTabs;
   /** What goes wrong with the disk. */
   readonly trouble: DiskTrouble;
+  readonly fence: FenceWatch;
   tab!: TestTab;
   /** That of the tab that runs now. */
   life = new Mortal();
   second: SecondTab | undefined;
+  /** Tabs that died at the call that was drawn for them. */
+  deaths = 0;
   readonly #world: World;
   #lives = 0;
   #starting: Promise<void> | undefined;
@@ -65,6 +69,7 @@ export class Device {
     this.name = name;
     this.cable = world.network.cable();
     this.profile = new TestTabs(world.clock);
+    this.fence = new FenceWatch(this.disk, world.clock);
     this.trouble = new DiskTrouble(world.random.fork(`disk ${name}`), world.clock);
     this.cable.watch(({ direction, data }) => world.note(`${name} ${direction}`, data));
   }
@@ -92,17 +97,20 @@ export class Device {
       const life = new Mortal();
       const tab = this.profile.open();
       const page = new TestPage();
+      const own = testEnvironment({
+        page,
+        tabs: tab,
+        seed: seed * 10_000 + this.name.charCodeAt(0) * 100 + this.#lives,
+      });
+      const sent = (data: string | Uint8Array): void => this.fence.sends(data, own.reporter);
       const env = {
-        ...testEnvironment({
-          page,
-          tabs: tab,
-          seed: seed * 10_000 + this.name.charCodeAt(0) * 100 + this.#lives,
-        }),
+        ...own,
         clock: mortalClock(clock, life),
-        sockets: mortalSockets(this.cable, life),
+        sockets: mortalSockets(this.cable, life, sent),
       };
       const database = new MemoryDatabase<SyncRows>(SYNC_SCHEMA, { disk: this.disk });
       life.onDeath(() => {
+        if (life.doomed) this.deaths += 1;
         database.kill();
         tab.kill();
       });

@@ -9,6 +9,7 @@
 // H7 what is private is in no frame (wire-history.ts) and, at the end, on no disk
 // H9 no frame is longer than the limit (wire-history.ts); at most 64 ops of a session are in flight
 // H10 what was rejected is kept until it is discarded: as H1
+// C37, C38 no tab sends ops in a lead that is over (fence-watch.ts)
 // H12 the status tells what the rows say, in every tab
 // H8 and H11 are not for these worlds: test/client/actors.test.ts, test/client/cost.test.ts.
 import type { MemoryDisk } from "../../src/store/memory-disk.ts";
@@ -31,7 +32,12 @@ export interface Watched {
 export function broken({ world, ledger, witness, wire }: Watched): string[] {
   const found = [...witness.problems, ...wire.problems];
   for (const device of world.devices) {
-    found.push(...device.sights, ...strayConfirmed(device, witness), ...falseStatus(device));
+    found.push(
+      ...device.sights,
+      ...device.fence.sights,
+      ...strayConfirmed(device, witness),
+      ...falseStatus(device),
+    );
   }
   found.push(...missing(world, ledger, witness));
   return found;

@@ -74,8 +74,12 @@ export function mortalClock(clock: Clock, life: Mortal): Clock {
   };
 }
 
-/** Sockets that the other side sees closed when the tab dies. */
-export function mortalSockets(sockets: Sockets, life: Mortal): Sockets {
+/** Sockets that the other side sees closed when the tab dies. `sent` is told of each frame. */
+export function mortalSockets(
+  sockets: Sockets,
+  life: Mortal,
+  sent: (data: string | Uint8Array) => void,
+): Sockets {
   return {
     connect: (url, events) => {
       if (!life.breathe()) return { send: () => {}, close: () => {}, bufferedBytes: 0 };
@@ -87,7 +91,9 @@ export function mortalSockets(sockets: Sockets, life: Mortal): Sockets {
       life.onDeath(() => socket.close(1006));
       return {
         send: (data) => {
-          if (life.breathe()) socket.send(data);
+          if (!life.breathe()) return;
+          sent(data);
+          socket.send(data);
         },
         close: (code, reason) => {
           if (life.breathe()) socket.close(code, reason);

@@ -55,13 +55,18 @@ export class RelayDisk {
         return result;
       };
     };
+    // Whatever the storage has not committed by now it never will.
+    const kill = (): void => {
+      if (!dead) void inner.close();
+      dead = true;
+    };
     const crash = (at: CrashAt): boolean => {
       if (this.#crash?.at !== at) return false;
       this.#crash.left -= 1;
       if (this.#crash.left > 0) return false;
       this.#crash = undefined;
       this.#count(at);
-      dead = true;
+      kill();
       die();
       return true;
     };
@@ -88,12 +93,7 @@ export class RelayDisk {
       compactState: read((place, compacted) => inner.compactState(place, compacted)),
       inspect: read(() => inner.inspect()),
     };
-    return {
-      storage,
-      kill: () => {
-        dead = true;
-      },
-    };
+    return { storage, kill };
   }
 
   #fails(): boolean {

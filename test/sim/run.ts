@@ -53,7 +53,10 @@ export async function run(seed: number, script: readonly Scripted[]): Promise<st
     await world.during(checkEnd({ world, ledger, witness, wire }));
     return world.trace();
   } finally {
-    for (const { trouble } of world.devices) count(trouble.injected, "disk");
+    for (const { trouble, deaths } of world.devices) {
+      count(trouble.injected, "disk");
+      count(new Map([["dead at a call", deaths]]), "tab");
+    }
     count(relayDisk.injected, "relay");
     await world.during(world.close());
   }
