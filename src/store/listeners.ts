@@ -21,9 +21,7 @@ export class Listeners<T extends readonly unknown[] = []> {
       try {
         listener(...args);
       } catch (error) {
-        queueMicrotask(() => {
-          throw error;
-        });
+        surface(error);
       }
     }
   }
@@ -35,6 +33,13 @@ export class Listeners<T extends readonly unknown[] = []> {
   get size(): number {
     return this.#added.size;
   }
+}
+
+/** What an application's callback threw becomes an uncaught error, and stops nothing here. */
+export function surface(error: unknown): void {
+  queueMicrotask(() => {
+    throw error;
+  });
 }
 
 /** A listener as it was given. @throws InvalidInputError for what cannot be called. */

@@ -1,14 +1,16 @@
 import { Awareness } from "y-protocols/awareness";
 import { applyUpdate, Doc, encodeStateAsUpdate } from "yjs";
 import { freezeJson } from "../model/json.ts";
+import { compactState } from "../store/compact-state.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { addStateUpdate } from "../store/land.ts";
 import { Listeners } from "../store/listeners.ts";
 import type { SeenState } from "../store/live-store.ts";
 import type { HeldDocument } from "../store/put-back.ts";
 import { forkWith, readState } from "../store/state-document.ts";
-import type { PendingOp, SyncRows } from "../store/sync-rows.ts";
+import type { PendingOp, StateRow, SyncRows } from "../store/sync-rows.ts";
 import { clientNumber } from "./state-op.ts";
+import { SturdyDoc } from "./sturdy-doc.ts";
 
 /** The origin of updates that came from the database and that the relay may not have. */
 const FROM_DISK = Symbol("from disk");
@@ -21,16 +23,13 @@ interface Unsent {
   stored?: boolean;
 }
 
-/** So many durable rows of one document are made one when it is opened. */
-const COMPACT_FROM = 64;
-
 /**
  * One session's document in this tab: what is durable and what was edited directly, never the state of ops that are
  * still in the outbox, because a refused op must leave nothing. What changes in it is stored; what others store in
  * the same database is applied to it.
  */
 export class StateReplica {
-  readonly doc = new Doc();
+  readonly doc: Doc = new SturdyDoc();
   readonly awareness: Awareness;
   readonly session: string;
   /** Another one for each replica: one that its session's end has overtaken is of another life. */
@@ -83,7 +82,7 @@ export class StateReplica {
     this.awareness.setLocalState(null);
     this.doc.on("update", this.#changed);
     // Storage without room for that can still be read.
-    void this.#queue(() => compact(db, session)).catch(events.failed);
+    void this.#queue(() => compactState(db, session)).catch(events.failed);
     this.ready().catch(events.failed);
   }
 
@@ -114,12 +113,22 @@ export class StateReplica {
         this.#applied = Math.max(this.#applied, row.n);
         if (this.#own.delete(row.n)) continue;
         if (row.unsent === 1) this.#noteUnsent(row.n);
-        this.#reading = true;
-        // A provider does not send what came by its own origin, and what the relay has must not be sent to it again.
-        applyUpdate(this.doc, row.update, row.unsent === 0 ? this.#remoteOrigin : FROM_DISK);
-        this.#reading = false;
+        this.#apply(row);
       }
     });
+  }
+
+  #apply({ update, unsent }: StateRow): void {
+    this.#reading = true;
+    try {
+      // A provider does not send what came by its own origin, and what the relay has must not be sent to it again.
+      applyUpdate(this.doc, update, unsent === 0 ? this.#remoteOrigin : FROM_DISK);
+    } catch (error) {
+      // An observer of a type in the document threw; what else was told of the change has been.
+      this.#failed(error);
+    } finally {
+      this.#reading = false;
+    }
   }
 
   #end(): void {
@@ -153,11 +162,24 @@ export class StateReplica {
     return this.#ticket;
   }
 
-  /** The relay has committed every change up to this ticket. Resolves when that is stored. */
+  /** The relay has committed every change up to this ticket, which it tells once. Resolves when that is stored, or the document closed. */
   async durable(ticket: number): Promise<void> {
     const done = this.#unsent.filter((change) => change.ticket <= ticket);
-    const rows = await Promise.all(done.map(({ row }) => row));
+    await Promise.all(done.map(({ row }) => row));
+    for (;;) {
+      try {
+        return await this.#note(done);
+      } catch (error) {
+        this.#failed(error);
+      }
+      await this.#pause();
+      if (this.#closed) return;
+    }
+  }
+
+  #note(done: readonly Unsent[]): Promise<void> {
     return this.#queue(async () => {
+      const rows = await Promise.all(done.map(({ row }) => row));
       await this.#db.write(["state"], async (tx) => {
         for (const [at, n] of rows.entries()) {
           // What was put into a new database meanwhile stands elsewhere.
@@ -272,20 +294,4 @@ export class StateReplica {
 
 function seenOf(doc: Doc, life: string, restsOnPending: boolean): SeenState {
   return { state: freezeJson(readState(doc)), basis: encodeStateAsUpdate(doc), life, restsOnPending };
-}
-
-/** Many durable rows become one with the same content; rows that the relay has not stay as they are. */
-async function compact(db: LocalDatabase<SyncRows>, session: string): Promise<void> {
-  const rows = await db.read(["state"], (tx) => tx.list("state", { prefix: [session] }));
-  const durable = rows.filter(({ unsent }) => unsent === 0);
-  const last = durable.at(-1);
-  if (durable.length < COMPACT_FROM || last === undefined) return;
-  const doc = new Doc();
-  for (const { update } of durable) applyUpdate(doc, update);
-  const update = encodeStateAsUpdate(doc);
-  doc.destroy();
-  await db.write(["state"], async (tx) => {
-    for (const { n } of durable) await tx.delete("state", [session, n]);
-    await tx.put("state", { session, n: last.n, update, unsent: 0 });
-  });
 }

@@ -61,8 +61,7 @@ export class StateSync {
     this.#run(async () => {
       for (const session of await this.#options.db.read(["state"], (tx) => unsentSessions(tx)))
         this.#unsent.add(session);
-      for (const session of new Set([...this.#options.replicas.sessions, ...this.#unsent]))
-        await this.#consider(session);
+      this.#look([...this.#options.replicas.sessions, ...this.#unsent]);
     });
   }
 
@@ -80,9 +79,9 @@ export class StateSync {
 
   #look(sessions: Iterable<string>): void {
     if (!this.#options.isFresh()) return;
-    const some = [...sessions];
+    // Each by itself: what fails for one holds up none of the others.
+    for (const session of new Set(sessions)) this.#run(() => this.#consider(session));
     this.#run(async () => {
-      for (const session of some) await this.#consider(session);
       for (const session of this.#joined.keys()) if (!this.#isUsed(session)) await this.#consider(session);
     });
   }
@@ -122,7 +121,12 @@ export class StateSync {
   async #join(session: string, incarnation: string): Promise<void> {
     const { replicas, channels, failed, synced } = this.#options;
     const replica = replicas.acquire(session);
-    await replica.ready();
+    try {
+      await replica.ready();
+    } catch (error) {
+      await replicas.release(replica);
+      throw error;
+    }
     const channel = new StateChannel({
       doc: replica.doc,
       awareness: replica.awareness,
@@ -165,6 +169,7 @@ export class StateSync {
     await this.#options.replicas.release(joined.replica);
   }
 
+  /** One after the other; what fails is begun again after a while. */
   #run(work: () => Promise<void>): void {
     this.#work = this.#work.then(async () => {
       if (this.#closed) return;
@@ -172,6 +177,7 @@ export class StateSync {
         await work();
       } catch (error) {
         this.#options.failed(error);
+        this.#options.later(() => this.#run(work));
       }
     });
   }

@@ -21,7 +21,7 @@ export interface UplinkStatus {
   readonly lastError: HoldfastError | undefined;
 }
 
-/** How long to leave a state channel alone that the relay could not serve. */
+/** How long to leave a state channel alone that the relay could not serve, or the local database. */
 const STATE_AGAIN_MS = 5_000;
 
 export interface UplinkOptions {
@@ -80,7 +80,13 @@ export class Uplink {
       channels: this.#channels,
       isFresh: () => this.#engine.isFresh,
       synced,
-      later: (work) => this.#stops.add(env.clock.after(STATE_AGAIN_MS, work)),
+      later: (work) => {
+        const stop = env.clock.after(STATE_AGAIN_MS, () => {
+          this.#stops.delete(stop);
+          work();
+        });
+        this.#stops.add(stop);
+      },
       refused: (session, code) => failed(stateRefused(session, code)),
       failed,
     });
