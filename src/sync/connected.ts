@@ -12,12 +12,27 @@ import type { Connected } from "./until.ts";
 /** How long a read waits for a first connection before it tells what is here. */
 const FIRST_CONNECTION_MS = 5_000;
 
+/** What a waiting read has to know of the connection. The tab that holds it tells the others. */
+export interface LinkNews {
+  readonly link: LinkStatus;
+  /** The catalog has been read on this connection. */
+  readonly fresh: boolean;
+  /** An attempt failed. */
+  readonly troubled: boolean;
+}
+
+/** Nobody is known to hold the connection: somebody may be about to. */
+export const NOT_YET: LinkNews = { link: "connecting", fresh: false, troubled: false };
+/** Nothing comes from this connection any more. */
+export const NEVER: LinkNews = { link: "closed", fresh: false, troubled: true };
+
 /** What the connection is to the store: whether waiting for it makes sense, and its answers. */
 export class Connection implements Connected {
   readonly #listeners = new Listeners();
   readonly #otherTabs: Asker;
   readonly #clock: Clock;
-  #link: LinkStatus = "offline";
+  /** Until whoever leads has told, it may be about to connect. */
+  #link: LinkStatus = "connecting";
   #fresh = false;
   #patient = true;
   /** The database is a new one: what it lacks comes, by whichever tab. */
@@ -33,25 +48,14 @@ export class Connection implements Connected {
     this.#stop = clock.after(FIRST_CONNECTION_MS, () => this.#giveUp());
   }
 
-  /** The present connection, told by whoever holds it. */
-  tell(now: {
-    readonly link: LinkStatus;
-    readonly fresh: boolean;
-    readonly troubled: boolean;
-    readonly requests?: Requests | undefined;
-  }): void {
+  /** The present connection, told by whoever holds it; with `requests` when that is this tab. */
+  tell(now: LinkNews, requests?: Requests): void {
     this.#link = now.link;
     this.#fresh = now.fresh;
-    this.#requests = now.requests;
+    this.#requests = requests;
     // After a failed attempt nobody waits for the next one.
     if (now.troubled || now.fresh) this.#patient = false;
     this.#listeners.tell();
-  }
-
-  /** This tab does not hold the connection: it does not wait for it. */
-  follow(): void {
-    this.#requests = undefined;
-    this.#giveUp();
   }
 
   /** The database was begun anew: for a while nothing is told as missing. */

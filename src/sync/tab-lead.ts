@@ -4,7 +4,7 @@ import { HoldfastError, StorageError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { FencedError, fencedDatabase } from "../store/fenced-database.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
-import { Connection } from "./connected.ts";
+import { Connection, type LinkNews, NEVER, NOT_YET } from "./connected.ts";
 import { Leader } from "./leader.ts";
 import type { TokenSource } from "./link.ts";
 import type { Replicas } from "./replicas.ts";
@@ -39,6 +39,8 @@ export class TabLead {
   readonly #leader: Leader;
   readonly #leavePage: () => void;
   #uplink: Uplink | undefined;
+  /** What the uplink told last. */
+  #news: LinkNews = NOT_YET;
   #left = false;
   /** The connections that were given up are gone: only then a new one may use what they used. */
   #parted: Promise<void> = Promise.resolve();
@@ -51,8 +53,10 @@ export class TabLead {
     this.connection = new Connection(env.clock, this.#questions);
     this.#line = new TabLine(tabs, name, {
       told: (news, epoch) => {
-        const heeds = !this.#leader.leading && epoch >= this.#leader.latestEpoch;
-        if (heeds && !this.#left) board.set(news);
+        if (this.#left || this.#leader.leading || epoch < this.#leader.latestEpoch) return;
+        const { link, lastSyncedAt, lastError } = news;
+        this.connection.tell(news);
+        board.set({ link, lastSyncedAt, lastError });
       },
       failed: (lastError) => {
         if (!this.#left) board.set({ lastError });
@@ -70,7 +74,7 @@ export class TabLead {
         onLead: (epoch) => this.#lead(epoch),
         onLose: () => this.#follow(),
         // What it told last may no longer be so.
-        onDoubt: (silent) => (silent ? board.set({ link: "connecting" }) : this.ask()),
+        onDoubt: (silent) => (silent ? this.#notYet() : this.ask()),
       },
     });
     this.#leavePage = env.page.watch((signal) => {
@@ -119,6 +123,7 @@ export class TabLead {
   /** Neither leads nor follows from here on. Resolves when another tab may lead and nothing is written any more. */
   async leave(): Promise<void> {
     this.#left = true;
+    this.connection.tell(NEVER);
     this.#leavePage();
     await this.#leader.close();
     await this.#parted;
@@ -130,8 +135,8 @@ export class TabLead {
   }
 
   #lead(epoch: number): void {
-    const { board } = this.#options;
-    board.set({ leader: true, link: "connecting" });
+    this.#options.board.set({ leader: true });
+    this.#notYet();
     this.#tellTabs();
     void this.#parted.then(() => {
       if (this.#leader.epoch === epoch) this.#connect(epoch);
@@ -164,10 +169,12 @@ export class TabLead {
   #follow(): void {
     const uplink = this.#uplink;
     this.#uplink = undefined;
-    this.connection.follow();
-    // Whoever leads next says what is so.
-    this.#options.board.set(this.#left ? { leader: false } : { leader: false, link: "connecting" });
-    if (!this.#left) this.ask();
+    this.#options.board.set({ leader: false });
+    if (!this.#left) {
+      // Whoever leads next says what is so.
+      this.#notYet();
+      this.ask();
+    }
     // Its socket is closed when this returns: a page that is about to freeze does nothing later.
     const parting = uplink?.close();
     this.#parted = Promise.allSettled([this.#parted, parting]).then(([, ended]) => {
@@ -175,13 +182,15 @@ export class TabLead {
     });
   }
 
+  #notYet(): void {
+    this.#news = NOT_YET;
+    this.connection.tell(NOT_YET);
+    this.#options.board.set({ link: NOT_YET.link });
+  }
+
   #linkChanged({ link, fresh, lastError }: UplinkStatus): void {
-    this.connection.tell({
-      link,
-      fresh,
-      troubled: lastError !== undefined,
-      requests: this.#uplink?.requests,
-    });
+    this.#news = { link, fresh, troubled: lastError !== undefined };
+    this.connection.tell(this.#news, this.#uplink?.requests);
     this.#options.board.set({ link, lastError });
     this.#tellTabs();
   }
@@ -189,7 +198,7 @@ export class TabLead {
   #tellTabs(): void {
     const { epoch } = this.#leader;
     if (epoch === undefined) return;
-    const { link, lastSyncedAt, lastError } = this.#options.board.status;
-    this.#line.tell({ link, lastSyncedAt, lastError }, epoch);
+    const { lastSyncedAt, lastError } = this.#options.board.status;
+    this.#line.tell({ ...this.#news, lastSyncedAt, lastError }, epoch);
   }
 }

@@ -1,11 +1,11 @@
 import type { TabChannel, Tabs } from "../env/tabs.ts";
 import type { HoldfastError } from "../model/errors.ts";
+import type { LinkNews } from "./connected.ts";
 import type { LinkStatus } from "./connection-state.ts";
 import { readError, type ToldError, writeError } from "./told-error.ts";
 
 /** What the leading tab tells the others of its connection. */
-export interface TabNews {
-  readonly link: LinkStatus;
+export interface TabNews extends LinkNews {
   readonly lastSyncedAt: string | undefined;
   readonly lastError: HoldfastError | undefined;
 }
@@ -27,6 +27,8 @@ type Said =
       readonly say: "news";
       readonly epoch: number;
       readonly link: LinkStatus;
+      readonly fresh: boolean | undefined;
+      readonly troubled: boolean | undefined;
       readonly at: string | undefined;
       readonly error: ToldError | undefined;
     }
@@ -41,9 +43,9 @@ export class TabLine {
     this.#channel = tabs.channel(`${name}/tabs`, (data) => hear(data as Said, events));
   }
 
-  tell({ link, lastSyncedAt, lastError }: TabNews, epoch: number): void {
+  tell({ lastSyncedAt, lastError, ...link }: TabNews, epoch: number): void {
     const error = lastError && writeError(lastError);
-    this.#say({ say: "news", epoch, link, at: lastSyncedAt, error });
+    this.#say({ say: "news", epoch, ...link, at: lastSyncedAt, error });
   }
 
   tellFailed(error: HoldfastError): void {
@@ -66,8 +68,11 @@ export class TabLine {
 function hear(said: Said, events: TabNewsEvents): void {
   switch (said.say) {
     case "news": {
-      const { epoch, link, at, error } = said;
-      events.told({ link, lastSyncedAt: at, lastError: error && readError(error) }, epoch);
+      const { epoch, link, fresh, troubled, at, error } = said;
+      const lastError = error && readError(error);
+      // A tab of an older bundle does not say the latter two: nobody waits for what it leads.
+      const waits = { link, fresh: fresh !== false, troubled: troubled !== false };
+      events.told({ ...waits, lastSyncedAt: at, lastError }, epoch);
       break;
     }
     case "failed":
