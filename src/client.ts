@@ -11,6 +11,7 @@ import { markHurt, setAsideSessions } from "./store/mend.ts";
 import type { RenewedDatabase } from "./store/renewed-database.ts";
 import { storageError } from "./store/storage-failure.ts";
 import type { SyncRows } from "./store/sync-rows.ts";
+import { ToldDatabase } from "./store/told-database.ts";
 import { ViewCache } from "./store/view-cache.ts";
 import { readArchive, writeArchive } from "./sync/archive.ts";
 import { Catalog } from "./sync/catalog.ts";
@@ -67,8 +68,9 @@ export class Client {
 
   /** Prefer `openClient`; this takes what it prepares. The database's `begin` must have been read. */
   constructor(parts: ClientParts) {
-    const { env, db, actorId } = parts;
-    this.#parts = parts;
+    const { env, actorId } = parts;
+    const db = new ToldDatabase(parts.db);
+    this.#parts = { ...parts, db };
     this.actorId = actorId;
     this.#newId = () => newId({ nowMs: env.clock.now(), bytes: (length) => env.random.bytes(length) });
     this.#board = new StatusBoard(db, parts.storage, env.clock);
@@ -87,6 +89,7 @@ export class Client {
       tabs,
       db,
       replicas: this.#replicas,
+      open: () => [...this.#open].map(({ id }) => id),
       board: this.#board,
       newId: this.#newId,
       wiped: () => {

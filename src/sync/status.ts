@@ -110,6 +110,13 @@ export class StatusBoard {
     return examine(rows, counted);
   }
 
+  /** What it counted may have changed without its being told. */
+  doubt(): void {
+    // Also with no session in doubt, what was rejected is counted again.
+    for (const session of ["", ...this.#ops.keys(), ...this.#unsent]) this.#stale.add(session);
+    void this.refresh();
+  }
+
   /** Resolves when the counts tell what is stored now. */
   async refresh(): Promise<void> {
     await this.#reading;

@@ -1,9 +1,8 @@
 import type { Environment } from "../env/environment.ts";
 import type { Tabs } from "../env/tabs.ts";
 import { HoldfastError, StorageError } from "../model/errors.ts";
-import type { LocalDatabase } from "../store/database.ts";
 import { FencedError, fencedDatabase } from "../store/fenced-database.ts";
-import type { SyncRows } from "../store/sync-rows.ts";
+import type { ToldDatabase } from "../store/told-database.ts";
 import { Connection, type LinkNews, NEVER, NOT_YET } from "./connected.ts";
 import { Leader } from "./leader.ts";
 import type { TokenSource } from "./link.ts";
@@ -11,6 +10,7 @@ import type { Replicas } from "./replicas.ts";
 import type { StatusBoard } from "./status.ts";
 import { TabLine } from "./tab-news.ts";
 import { TabQuestions } from "./tab-questions.ts";
+import { Unheard } from "./unheard.ts";
 import { Uplink, type UplinkStatus } from "./uplink.ts";
 
 export interface TabLeadOptions {
@@ -21,8 +21,10 @@ export interface TabLeadOptions {
   readonly name: string;
   readonly env: Environment;
   readonly tabs: Tabs;
-  readonly db: LocalDatabase<SyncRows>;
+  readonly db: ToldDatabase;
   readonly replicas: Replicas;
+  /** The sessions that are open in this tab. */
+  readonly open: () => Iterable<string>;
   readonly board: StatusBoard;
   readonly newId: () => string;
   /** Another tab is about to delete the database. */
@@ -37,10 +39,13 @@ export class TabLead {
   readonly #line: TabLine;
   readonly #questions: TabQuestions;
   readonly #leader: Leader;
+  readonly #unheard: Unheard;
   readonly #leavePage: () => void;
   #uplink: Uplink | undefined;
   /** What the uplink told last. */
   #news: LinkNews = NOT_YET;
+  /** The last lead of another tab that told its news. */
+  #heard = 0;
   #left = false;
   /** The connections that were given up are gone: only then a new one may use what they used. */
   #parted: Promise<void> = Promise.resolve();
@@ -54,6 +59,9 @@ export class TabLead {
     this.#line = new TabLine(tabs, name, {
       told: (news, epoch) => {
         if (this.#left || this.#leader.leading || epoch < this.#leader.latestEpoch) return;
+        // What the one before did last, it may not have told.
+        if (this.#heard !== 0 && epoch !== this.#heard) this.#mayHaveMissed();
+        this.#heard = epoch;
         const { link, lastSyncedAt, lastError } = news;
         this.connection.tell(news);
         board.set({ link, lastSyncedAt, lastError });
@@ -77,9 +85,13 @@ export class TabLead {
         onDoubt: (silent) => (silent ? this.#notYet() : this.ask()),
       },
     });
+    const due = (): boolean => this.#leader.leading || env.page.visible;
+    this.#unheard = new Unheard({ db, clock: env.clock, due, open: options.open });
     this.#leavePage = env.page.watch((signal) => {
+      if (signal !== "visible" && signal !== "resume" && signal !== "pageshow") return;
       // While it slept it heard nothing.
-      if (signal === "visible" || signal === "resume" || signal === "pageshow") this.ask();
+      this.#mayHaveMissed();
+      this.ask();
     });
   }
 
@@ -125,6 +137,7 @@ export class TabLead {
     this.#left = true;
     this.connection.tell(NEVER);
     this.#leavePage();
+    this.#unheard.close();
     await this.#leader.close();
     await this.#parted;
   }
@@ -138,6 +151,7 @@ export class TabLead {
     this.#options.board.set({ leader: true });
     this.#notYet();
     this.#tellTabs();
+    this.#mayHaveMissed();
     void this.#parted.then(() => {
       if (this.#leader.epoch === epoch) this.#connect(epoch);
     });
@@ -180,6 +194,12 @@ export class TabLead {
     this.#parted = Promise.allSettled([this.#parted, parting]).then(([, ended]) => {
       if (ended.status === "rejected") this.failed(ended.reason);
     });
+  }
+
+  /** Other tabs may have written what this one was not told. */
+  #mayHaveMissed(): void {
+    this.#options.board.doubt();
+    this.#unheard.everything();
   }
 
   #notYet(): void {
