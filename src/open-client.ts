@@ -59,8 +59,13 @@ export async function openClient(
   const client = new Client({ url, actorId, token: options.token, name, env, ...opened });
   // A database that another tab holds up opens when that tab lets go; until then whatever is asked of it waits.
   const begun = client.begin();
-  if (storage !== "blocked") await begun;
-  else begun.catch(() => env.reporter.report("info", "client.never-unblocked"));
+  if (storage !== "blocked") {
+    await begun.catch(async (error: unknown) => {
+      // What went wrong first is what is told.
+      await client.close().catch(() => undefined);
+      throw error;
+    });
+  } else begun.catch(() => env.reporter.report("info", "client.never-unblocked"));
   return client;
 }
 
@@ -140,16 +145,19 @@ function lostBy(error: StorageError): StorageNews {
   return { storage: reason === "reset" ? reason : "blocked", lastError: error };
 }
 
+/** Half a surrogate pair: no name of a database can hold it. */
+const HALF = /\p{Surrogate}/u;
+
 function checked(options: ClientOptions): { readonly actorId: string; readonly url: string } {
   const { url, storage, token, name, WebSocket } = readObject(options, "options");
-  if (typeof url !== "string" || !/^wss?:\/\/./u.test(url) || !isAddress(url)) {
+  if (typeof url !== "string" || !/^wss?:\/\/./u.test(url) || HALF.test(url) || !isAddress(url)) {
     throw new InvalidInputError("url must be an address that begins with ws:// or wss://", { path: "url" });
   }
   if (token !== undefined && typeof token !== "function" && (typeof token !== "string" || token === "")) {
     throw new InvalidInputError("token must be a text that is not empty, or a function", { path: "token" });
   }
-  if (name !== undefined && typeof name !== "string") {
-    throw new InvalidInputError("name must be a text", { path: "name" });
+  if (name !== undefined && (typeof name !== "string" || HALF.test(name))) {
+    throw new InvalidInputError("name must be a text without half a surrogate pair", { path: "name" });
   }
   if (WebSocket !== undefined && typeof WebSocket !== "function") {
     throw new InvalidInputError("WebSocket must be a class", { path: "WebSocket" });

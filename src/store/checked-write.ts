@@ -21,6 +21,11 @@ export function checkScope(id: unknown, scope: Scope): string | undefined {
   return actorId === undefined ? undefined : checkId(actorId, "actorId");
 }
 
+/** @throws InvalidInputError for what cannot be run. */
+export function checkWork(work: unknown): void {
+  if (typeof work !== "function") throw invalidInput("work", `must be a function, not ${nameOf(work)}`);
+}
+
 /** @throws InvalidInputError that names what cannot be stored or is missing. */
 export function checkAppend(
   id: unknown,
@@ -76,7 +81,8 @@ function checkWrite(id: unknown, write: AppendWrite | ReplaceWrite): CheckedWrit
   };
 }
 
-function readObject<T extends object>(given: T, path: string): T {
+/** @throws InvalidInputError, naming it, for what is no object. */
+export function readObject<T extends object>(given: T, path: string): T {
   const value: unknown = given;
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return given;
   throw invalidInput(path, `must be an object, not ${nameOf(value)}`);

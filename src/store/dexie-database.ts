@@ -190,14 +190,13 @@ export class DexieDatabase<Rows> implements LocalDatabase<Rows> {
       } catch (error) {
         const failed = this.#translate(error);
         if (this.#ended !== undefined || !isPassing(error)) throw failed;
-        if (isTimeout(error)) {
-          // Whoever waited so long does not wait again; who comes next gets a fresh connection.
-          this.#leave(life);
-          throw failed;
-        }
+        // Whoever waited so long does not wait again; who comes next gets a fresh connection.
+        const late = isTimeout(error);
+        if (late) this.#leave(life);
+        if (late && (mark === undefined || reached === undefined)) throw failed;
         // It may have been committed, and only its end was not told.
         if ((await this.#openAgain(life, mark)) && reached !== undefined) return reached.result;
-        if (again) throw failed;
+        if (again || late) throw failed;
       }
     }
   }

@@ -1,5 +1,8 @@
 import { browserTabs } from "../env/browser.ts";
 import type { Tabs } from "../env/tabs.ts";
+import { invalidInput } from "../model/errors.ts";
+import { nameOf } from "../model/json.ts";
+import { readObject } from "./checked-write.ts";
 import { DexieDatabase } from "./dexie-database.ts";
 import { LOCAL_SCHEMA, type LocalRows } from "./local-rows.ts";
 import { LocalSessionStore } from "./local-session-store.ts";
@@ -23,7 +26,13 @@ export class DexieStore extends LocalSessionStore {
   readonly #db: DexieDatabase<LocalRows>;
 
   constructor(options: DexieStoreOptions = {}) {
-    const { name = "holdfast-sessions", tabs = browserTabs(), indexedDB, IDBKeyRange } = options;
+    const {
+      name = "holdfast-sessions",
+      tabs = browserTabs(),
+      indexedDB,
+      IDBKeyRange,
+    } = readObject(options, "options");
+    if (typeof name !== "string") throw invalidInput("name", `must be text, not ${nameOf(name)}`);
     const db = new DexieDatabase<LocalRows>(LOCAL_SCHEMA, { name, indexedDB, IDBKeyRange });
     super(db, (key, work) => (tabs.locksAvailable ? tabs.lock(`holdfast ${name} ${key}`, work) : work()));
     this.#db = db;

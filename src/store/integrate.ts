@@ -16,6 +16,7 @@ import {
   putSession,
   type SessionOnDisk,
 } from "./session-rows.ts";
+import { setAsideState } from "./state-aside.ts";
 import type { SessionRow, SyncRows } from "./sync-rows.ts";
 
 /** Takes a catalog entry: what exists, what is gone, where each session stands (rules P40–P43). */
@@ -159,14 +160,16 @@ async function endLife(
   around: Surroundings,
 ): Promise<void> {
   const ended = ops.findIndex(({ kind }) => kind === "delete");
-  const message = "The session was deleted";
+  const why = { reason: "deleted", message: "The session was deleted" };
   for (const [index, op] of ops.entries()) {
     if (op.incarnation !== row.incarnation) continue;
     if (ended >= 0 && index === ended) {
       await tx.delete("outbox", [op.session, op.n]);
       outcome.confirmed.push(op);
-    } else await rejectOp(tx, op, { reason: "deleted", message }, outcome, around);
+    } else await rejectOp(tx, op, why, outcome, around);
   }
+  // Whoever deletes it means its state, too.
+  if (ended < 0) await setAsideState(tx, row, why, outcome, around);
   await dropSession(tx, row.id);
   outcome.gone.add(row.id);
   const rest = await tx.list("outbox", { prefix: [row.id] });

@@ -2,7 +2,14 @@ import { ActorMismatchError, ConflictError, invalidInput } from "../model/errors
 import { cloneJson, freezeJson, nameOf } from "../model/json.ts";
 import { type Message, serializeMessage } from "../model/message.ts";
 import { EMPTY_REVISION, type Revision, type Snapshot } from "../model/snapshot.ts";
-import { type CheckedWrite, checkAppend, checkReplace, checkScope, refuseKnownIds } from "./checked-write.ts";
+import {
+  type CheckedWrite,
+  checkAppend,
+  checkReplace,
+  checkScope,
+  checkWork,
+  refuseKnownIds,
+} from "./checked-write.ts";
 import type { AppendWrite, ReplaceWrite, Scope, SessionStore } from "./contract.ts";
 import type { LocalDatabase, Reader, Writer } from "./database.ts";
 import type { LocalRows, LocalSessionRow } from "./local-rows.ts";
@@ -115,6 +122,7 @@ export class LocalSessionStore implements SessionStore {
   /** Runs one piece of work at a time for the same actor and session (S13). */
   async synchronize<T>(id: string, scope: Scope, work: () => Promise<T>): Promise<T> {
     const name = JSON.stringify([checkScope(id, scope) ?? null, id]);
+    checkWork(work);
     return this.#queue.run(name, () => this.#exclusively(name, work));
   }
 
@@ -123,6 +131,7 @@ export class LocalSessionStore implements SessionStore {
     if (operationId !== undefined && typeof operationId !== "string") {
       throw invalidInput("operationId", `must be text, not ${nameOf(operationId)}`);
     }
+    checkWork(work);
     const outer = this.#operationId;
     this.#operationId = operationId;
     let running: Promise<T>;

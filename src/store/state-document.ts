@@ -79,6 +79,11 @@ export function forkWith(doc: Y.Doc, updates: Iterable<Uint8Array> = []): Y.Doc 
   return fork;
 }
 
+/** What tells a document's writer from all others, drawn where ids are drawn: 32 random bits. */
+export function clientNumber(id: string): number {
+  return Number.parseInt(id.slice(-8), 16);
+}
+
 interface Diff {
   readonly removed: StateChange[];
   readonly changed: StateChange[];

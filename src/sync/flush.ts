@@ -1,4 +1,5 @@
 import type { Clock } from "../env/clock.ts";
+import { within } from "../env/within.ts";
 import { invalidInput } from "../model/errors.ts";
 import { storageError } from "../store/storage-failure.ts";
 import type { StatusBoard } from "./status.ts";
@@ -13,9 +14,12 @@ export interface FlushOptions {
 /** How long `flush` waits unless told otherwise. */
 export const FLUSH_LIMIT_MS = 30_000;
 
+/** How long after that the storage may take to tell what is left. */
+const ANSWER_MS = 1_000;
+
 /**
  * Waits until nothing is pending, the limit has passed, or the signal aborts; tells what is left.
- * @throws StorageError `blocked` when the database could not be opened in that time.
+ * @throws StorageError `blocked` when the database could not be opened in that time, `timeout` when it does not answer.
  */
 export async function flush(
   board: StatusBoard,
@@ -24,9 +28,9 @@ export async function flush(
 ): Promise<{ readonly pending: number }> {
   if (!(typeof timeoutMs === "number" && timeoutMs >= 0))
     throw invalidInput("timeoutMs", "must be a number of milliseconds from 0");
-  if (signal !== undefined && typeof signal.addEventListener !== "function")
+  if (signal !== undefined && typeof (signal as AbortSignal | null)?.addEventListener !== "function")
     throw invalidInput("signal", "must be an AbortSignal");
-  await board.refresh();
+  let told = false;
   await new Promise<void>((resolve) => {
     const ends: (() => void)[] = [];
     const done = (): void => {
@@ -35,16 +39,22 @@ export async function flush(
     };
     const look = (): void => {
       const { pending, link, storage } = board.status;
-      if (link === "closed" || (pending === 0 && storage !== "blocked")) done();
+      if (link === "closed" || (told && pending === 0 && storage !== "blocked")) done();
     };
     ends.push(board.subscribe(look), clock.after(timeoutMs, done));
     signal?.addEventListener("abort", done);
     ends.push(() => signal?.removeEventListener("abort", done));
-    if (signal?.aborted === true) done();
-    else look();
+    if (signal?.aborted === true) return done();
+    // Not waited for by itself: storage that does not answer keeps nobody beyond the limit.
+    void board.refresh().then(() => {
+      told = true;
+      look();
+    });
   });
   // What a database holds that is not open yet, nobody knows.
   if (board.status.storage === "blocked") throw storageError("blocked");
-  await board.refresh();
+  await within(clock, ANSWER_MS, board.refresh(), () => {
+    throw storageError("timeout");
+  });
   return { pending: board.status.pending };
 }

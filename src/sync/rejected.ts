@@ -1,4 +1,5 @@
-import { InvalidInputError } from "../model/errors.ts";
+import { type InvalidInputError, invalidInput } from "../model/errors.ts";
+import { nameOf } from "../model/json.ts";
 import type { Message } from "../model/message.ts";
 import { EMPTY_REVISION } from "../model/revision.ts";
 import type { LocalDatabase } from "../store/database.ts";
@@ -97,5 +98,11 @@ function again({ op, messages }: RejectedRow, { row }: SessionOnDisk): Draft {
 }
 
 function noSuchOp(opId: string): InvalidInputError {
-  return new InvalidInputError(`There is no rejected op ${JSON.stringify(opId)}`, { path: "opId" });
+  const name: unknown = opId;
+  return invalidInput(
+    "opId",
+    typeof name === "string"
+      ? `must name a rejected op: there is no ${JSON.stringify(name)}`
+      : `must be text, not ${nameOf(name)}`,
+  );
 }

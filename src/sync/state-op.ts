@@ -1,7 +1,7 @@
 import { applyUpdate, Doc, encodeStateAsUpdate } from "yjs";
 import type { JsonObject } from "../model/json.ts";
 import type { SeenState } from "../store/live-store.ts";
-import { applyChanges, diffState } from "../store/state-document.ts";
+import { applyChanges, clientNumber, diffState } from "../store/state-document.ts";
 import type { OpState } from "../store/sync-rows.ts";
 
 /** What a whole-state write changes, made on the state that its writer had seen; undefined when nothing. */
@@ -18,11 +18,6 @@ export function stateOp(seen: SeenState, to: JsonObject, newId: () => string): O
   doc.transact(() => applyChanges(doc, leaves));
   doc.destroy();
   return update === undefined ? undefined : { update, leaves };
-}
-
-/** What tells a document's writer from all others, drawn where ids are drawn: 32 random bits. */
-export function clientNumber(id: string): number {
-  return Number.parseInt(id.slice(-8), 16);
 }
 
 /** How many bytes the document takes once the update is in it. */

@@ -1,16 +1,15 @@
 import { Awareness } from "y-protocols/awareness";
 import { applyUpdate, Doc, encodeStateAsUpdate } from "yjs";
 import { freezeJson } from "../model/json.ts";
-import { compactState } from "../store/compact-state.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { addStateUpdate } from "../store/land.ts";
 import { Listeners } from "../store/listeners.ts";
 import type { SeenState } from "../store/live-store.ts";
 import type { HeldDocument } from "../store/put-back.ts";
-import { forkWith, readState } from "../store/state-document.ts";
+import { compactState } from "../store/state-compact.ts";
+import { clientNumber, forkWith, readState } from "../store/state-document.ts";
 import type { PendingOp, StateRow, SyncRows } from "../store/sync-rows.ts";
-import { clientNumber } from "./state-op.ts";
-import { SturdyDoc } from "./sturdy-doc.ts";
+import { SturdyDoc } from "./state-doc.ts";
 
 /** The origin of updates that came from the database and that the relay may not have. */
 const FROM_DISK = Symbol("from disk");

@@ -3,7 +3,7 @@ import type { JsonObject } from "../model/json.ts";
 import type { Message } from "../model/message.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { Snapshot } from "../model/snapshot.ts";
-import { checkAppend, checkReplace, checkScope } from "../store/checked-write.ts";
+import { checkAppend, checkReplace, checkScope, checkWork } from "../store/checked-write.ts";
 import type { AppendWrite, ReplaceWrite, Scope } from "../store/contract.ts";
 import type { Reader } from "../store/database.ts";
 import { type Draft, draftOf, enqueue } from "../store/enqueue.ts";
@@ -82,10 +82,12 @@ export class SyncedStore implements LiveStore {
 
   async synchronize<T>(id: string, scope: Scope, work: () => Promise<T>): Promise<T> {
     this.#mustBeOurs(checkScope(id, scope));
+    checkWork(work);
     return this.#queue.run(id, work);
   }
 
-  withOperationContext<T>(_operationId: string | undefined, work: () => Promise<T>): Promise<T> {
+  async withOperationContext<T>(_operationId: string | undefined, work: () => Promise<T>): Promise<T> {
+    checkWork(work);
     return work();
   }
 

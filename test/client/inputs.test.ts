@@ -1,12 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { HoldfastError, InvalidInputError } from "../../src/model/errors.ts";
 import { type ClientOptions, openClient } from "../../src/open-client.ts";
+import { DexieStore } from "../../src/store/dexie-store.ts";
+import { MemoryStore } from "../../src/store/memory-store.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
 import type { Device } from "../sim/device.ts";
 import { begin, rowsOf, say } from "./setting.ts";
 
 // What a caller without types may pass.
 const as = <T>(value: unknown): T => value as T;
+
+const circle: { self?: unknown } = {};
+circle.self = circle;
 
 /** Every public call with what makes no sense, and the path its error names. */
 const BAD: Record<string, readonly [path: string | RegExp, call: (device: Device) => unknown]> = {
@@ -29,6 +34,7 @@ const BAD: Record<string, readonly [path: string | RegExp, call: (device: Device
   "client.flush: a negative limit": ["timeoutMs", ({ client }) => client.flush({ timeoutMs: -1 })],
   "client.flush: a limit in words": ["timeoutMs", ({ client }) => client.flush({ timeoutMs: as("1") })],
   "client.flush: a signal that is none": ["signal", ({ client }) => client.flush({ signal: as({}) })],
+  "client.flush: null as signal": ["signal", ({ client }) => client.flush({ signal: as(null) })],
   "client.import: no file": ["file", ({ client }) => client.import(as("text"))],
   "client.import: nothing": ["file", ({ client }) => client.import(as(undefined))],
   "sessions.list: no limit": ["limit", ({ client }) => client.sessions.list({ limit: 0 })],
@@ -62,6 +68,25 @@ const BAD: Record<string, readonly [path: string | RegExp, call: (device: Device
   "sessions.markRead: less than none": ["count", ({ client }) => client.sessions.markRead("talk", -1)],
   "rejected.retry: no such op": ["opId", ({ client }) => client.rejected.retry("none")],
   "rejected.discard: no such op": ["opId", ({ client }) => client.rejected.discard(as(undefined))],
+  "rejected.retry: a circle": ["opId", ({ client }) => client.rejected.retry(as(circle))],
+  "rejected.discard: a circle": ["opId", ({ client }) => client.rejected.discard(as(circle))],
+  "rejected.retry: a big number": ["opId", ({ client }) => client.rejected.retry(as(1n))],
+  "rejected.discard: a big number": ["opId", ({ client }) => client.rejected.discard(as(1n))],
+  "store.synchronize: no work": [
+    "work",
+    ({ session }) => session.store.synchronize("talk", {}, as(undefined)),
+  ],
+  "store.withOperationContext: no work": [
+    "work",
+    ({ session }) => session.store.withOperationContext("x", as({})),
+  ],
+  "new DexieStore: null": ["options", () => new DexieStore(as(null))],
+  "new DexieStore: a name that is none": ["name", () => new DexieStore({ name: as(7) })],
+  "MemoryStore.synchronize: no work": ["work", () => new MemoryStore().synchronize("s", {}, as("x"))],
+  "MemoryStore.withOperationContext: no work": [
+    "work",
+    () => new MemoryStore().withOperationContext("x", as(null)),
+  ],
   "session.append: nothing": ["write", ({ session }) => session.append(as(undefined))],
   "session.append: no messages": ["messages", ({ session }) => session.append(as({}))],
   "session.append: a text": ["messages", ({ session }) => session.append({ messages: as("hello") })],
@@ -189,6 +214,8 @@ describe("calls that make no sense", () => {
     "a token that is none": ["token", { url: "ws://relay", actorId: "ada", token: 7 }],
     "an empty token": ["token", { url: "ws://relay", actorId: "ada", token: "" }],
     "a name that is none": ["name", { url: "ws://relay", actorId: "ada", name: 7 }],
+    "a name of half a letter": ["name", { url: "ws://relay", actorId: "ada", name: "\ud800" }],
+    "a url with half a letter": ["url", { url: "ws://relay/\ud800", actorId: "ada" }],
     "another storage": ["storage", { url: "ws://relay", actorId: "ada", storage: "disk" }],
     "a WebSocket that is none": ["WebSocket", { url: "ws://relay", actorId: "ada", WebSocket: {} }],
   };

@@ -118,6 +118,26 @@ describe("IndexedDB that fails", () => {
     await db.close();
   });
 
+  test("[C53, H1, C16] a commit whose end is never told is looked up at the limit, and told as what it is: done, once", async () => {
+    const clock = slowClock();
+    const { faulty, open } = profile(1, ["committed-silent"]);
+    const db = open(clock);
+    await add(db, "before");
+    const changes: unknown[] = [];
+    db.watch((change) => changes.push([...change.tables]));
+    faulty.rate = 100;
+    const silent = add(db, "row").catch((error: unknown) => error);
+    while (clock.waiting === 0 || faulty.injected.size === 0)
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    faulty.rate = 0;
+    await clock.advance(LIMIT_MS.transaction);
+    await clock.advance(1_000);
+    expect(await silent).toBe(2);
+    expect(changes).toEqual([["notes"]]);
+    expect(await add(db, "after")).toBe(3);
+    await db.close();
+  });
+
   test("[C53] a database that never opens is given up in bounded time", async () => {
     const clock = new TestClock();
     const silent = { open: () => ({}) } as unknown as IDBFactory;

@@ -14,9 +14,12 @@ export type Fault =
   | "quota"
   /** It was committed, and is reported as aborted. */
   | "committed-unsaid"
+  /** It was committed, and nothing is ever said of that. */
+  | "committed-silent"
   /** It never ends. */
   | "stuck";
 
+/** Those that come at random; one that is committed without a word needs a clock. */
 export const FAULTS: readonly Fault[] = [
   "closed",
   "closed-inside",
@@ -92,6 +95,10 @@ function spoil(fault: Fault, transaction: IDBTransaction, connection: IDBDatabas
       end(connection);
       transaction.onabort?.(new Event("abort"));
     });
+    return;
+  }
+  if (fault === "committed-silent") {
+    replaceEnd(transaction, "oncomplete", () => {});
     return;
   }
   if (fault === "stuck") {
