@@ -1,5 +1,5 @@
+import type { Part } from "../src/wire/client-asks.ts";
 import { utf8Bytes } from "../src/wire/codec.ts";
-import type { Part } from "../src/wire/hello.ts";
 import type { OpName } from "./relay-frames.ts";
 
 /** What a connection's parts add up to so far (rule P11). */

@@ -1,5 +1,5 @@
 import { readChannelFrame, writeChannelFrame } from "../src/wire/binary.ts";
-import type { OpenChannel } from "../src/wire/channel.ts";
+import type { OpenChannel } from "../src/wire/client-asks.ts";
 import { writeFrame } from "../src/wire/codec.ts";
 import type { Channels } from "./channel/channels.ts";
 import type { Ending, Seat } from "./channel/seat.ts";

@@ -11,7 +11,7 @@ import { markHurt, setAsideSessions } from "./store/mend.ts";
 import type { RenewedDatabase } from "./store/renewed-database.ts";
 import { storageError } from "./store/storage-failure.ts";
 import type { SyncRows } from "./store/sync-rows.ts";
-import { ToldDatabase } from "./store/told-database.ts";
+import { toldDatabase } from "./store/told-database.ts";
 import { ViewCache } from "./store/view-cache.ts";
 import { readArchive, writeArchive } from "./sync/archive.ts";
 import { Catalog } from "./sync/catalog.ts";
@@ -69,7 +69,7 @@ export class Client {
   /** Prefer `openClient`; this takes what it prepares. The database's `begin` must have been read. */
   constructor(parts: ClientParts) {
     const { env, actorId } = parts;
-    const db = new ToldDatabase(parts.db);
+    const db = toldDatabase(parts.db);
     this.#parts = { ...parts, db };
     this.actorId = actorId;
     this.#newId = () => newId({ nowMs: env.clock.now(), bytes: (length) => env.random.bytes(length) });

@@ -44,7 +44,7 @@ export class TabLead {
   #uplink: Uplink | undefined;
   /** What the uplink told last. */
   #news: LinkNews = NOT_YET;
-  /** The last lead of another tab that told its news. */
+  /** The last lead that this tab knew of, its own or another's. */
   #heard = 0;
   #left = false;
   /** The connections that were given up are gone: only then a new one may use what they used. */
@@ -151,6 +151,7 @@ export class TabLead {
     this.#options.board.set({ leader: true });
     this.#notYet();
     this.#tellTabs();
+    this.#heard = epoch;
     this.#mayHaveMissed();
     void this.#parted.then(() => {
       if (this.#leader.epoch === epoch) this.#connect(epoch);

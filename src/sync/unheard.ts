@@ -24,63 +24,67 @@ export class Unheard {
   readonly #options: UnheardOptions;
   /** The last unsent change of each session that has any. */
   #unsent: ReadonlyMap<string, string> = new Map();
-  #looking = false;
-  #stop: () => void;
+  #looking: Promise<void> | undefined;
+  #stop = (): void => {};
 
   constructor(options: UnheardOptions) {
     this.#options = options;
-    this.#stop = this.#lookLater();
+    this.#lookLater();
   }
 
   /** Anything may have changed: all that is open here or known to be unsent is looked at again. */
   everything(): void {
-    const sessions = new Set([...this.#options.open(), ...this.#unsent.keys()]);
-    this.#options.db.tell({ tables: new Set(SESSION_TABLES), sessions });
-    void this.#look();
+    this.#tell([...this.#options.open(), ...this.#unsent.keys()]);
+    this.#look();
   }
 
   close(): void {
     this.#stop();
   }
 
-  #lookLater(): () => void {
-    return this.#options.clock.after(LOOK_MS, () => {
-      this.#stop = this.#lookLater();
-      if (this.#options.due()) void this.#look();
+  #lookLater(): void {
+    this.#stop = this.#options.clock.after(LOOK_MS, () => {
+      this.#lookLater();
+      if (this.#options.due()) this.#look();
     });
   }
 
-  async #look(): Promise<void> {
-    const { db } = this.#options;
-    if (this.#looking) return;
-    this.#looking = true;
-    try {
-      const before = this.#unsent;
-      this.#unsent = await db.read(["outbox", "state"], readUnsent);
-      const sessions = new Set(
-        [...before.keys(), ...this.#unsent.keys()].filter((id) => before.get(id) !== this.#unsent.get(id)),
-      );
-      if (sessions.size > 0) db.tell({ tables: new Set(["sessions", "outbox", "state"]), sessions });
-    } catch {
-      // Told by those whom the storage failed; this looks again after a while.
-    } finally {
-      this.#looking = false;
-    }
+  #look(): void {
+    this.#looking ??= this.#options.db.read(["outbox", "state"], readUnsent).then(
+      (unsent) => {
+        this.#looking = undefined;
+        const before = this.#unsent;
+        this.#unsent = unsent;
+        const changed = [...before.keys(), ...unsent.keys()].filter(
+          (id) => before.get(id) !== unsent.get(id),
+        );
+        if (changed.length > 0) this.#tell(changed);
+      },
+      () => {
+        // Told by those whom the storage failed; this looks again after a while.
+        this.#looking = undefined;
+      },
+    );
+  }
+
+  #tell(sessions: readonly string[]): void {
+    this.#options.db.tell({ tables: new Set(SESSION_TABLES), sessions: new Set(sessions) });
   }
 }
 
 /** The last change of each session that has unsent ones. Reads one row of each, whatever else there is. */
 async function readUnsent(tx: Reader<SyncRows>): Promise<ReadonlyMap<string, string>> {
   const found = new Map<string, string>();
-  const last = { reverse: true, limit: 1 } as const;
-  for (let [op] = await tx.list("outbox", last); op !== undefined; ) {
-    found.set(op.session, op.opId);
-    [op] = await tx.list("outbox", { ...last, to: [op.session] });
-  }
-  const unsent = { ...last, by: "unsent", prefix: [1] } as const;
-  for (let [row] = await tx.list("state", unsent); row !== undefined; ) {
-    found.set(row.session, `${found.get(row.session) ?? ""} ${row.n}`);
-    [row] = await tx.list("state", { ...unsent, to: [row.session] });
+  for (const [table, range] of [
+    ["outbox", {}],
+    ["state", { by: "unsent", prefix: [1] }],
+  ] as const) {
+    for (let to: readonly string[] | undefined; ; ) {
+      const [row] = await tx.list(table, { ...range, ...(to && { to }), reverse: true, limit: 1 });
+      if (row === undefined) break;
+      found.set(row.session, `${found.get(row.session)} ${row.n}`);
+      to = [row.session];
+    }
   }
   return found;
 }

@@ -19,10 +19,6 @@ export const CatalogEntry = z.object({
 });
 export type CatalogEntry = z.infer<typeof CatalogEntry>;
 
-/** Asks for entries changed after the cursor, in the order of their positions. */
-export const Catalog = z.object({ type: z.literal("catalog"), id: Id, cursor: Count });
-export type Catalog = z.infer<typeof Catalog>;
-
 export const CatalogPage = z.object({
   type: z.literal("catalog-page"),
   id: Id,

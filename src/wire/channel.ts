@@ -1,18 +1,6 @@
 import * as z from "zod/mini";
 import { FaultCode } from "./fault.ts";
-import { Count, Id } from "./shapes.ts";
-
-/** Opens channel number `channel` for the state and presence of one session (rules P50–P54). */
-export const OpenChannel = z.object({
-  type: z.literal("open-channel"),
-  channel: Count,
-  session: Id,
-  incarnation: Id,
-});
-export type OpenChannel = z.infer<typeof OpenChannel>;
-
-export const CloseChannel = z.object({ type: z.literal("close-channel"), channel: Count });
-export type CloseChannel = z.infer<typeof CloseChannel>;
+import { Count } from "./shapes.ts";
 
 export const ChannelOpened = z.object({ type: z.literal("channel-opened"), channel: Count });
 export type ChannelOpened = z.infer<typeof ChannelOpened>;

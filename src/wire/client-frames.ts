@@ -1,8 +1,6 @@
 import * as z from "zod/mini";
 import { Append, Delete, Edit, ListGenerations, Pull, ReadGeneration, Replace } from "./asks.ts";
-import { Catalog } from "./catalog.ts";
-import { CloseChannel, OpenChannel } from "./channel.ts";
-import { Hello, Part, Ping, Reauthenticate } from "./hello.ts";
+import { Catalog, CloseChannel, Hello, OpenChannel, Part, Ping, Reauthenticate } from "./client-asks.ts";
 import { Stream, StreamAsk, StreamEnd } from "./stream.ts";
 
 /** Everything a client may say in text frames. */

@@ -1,5 +1,5 @@
+import type { Part } from "./client-asks.ts";
 import type { ClientFrame } from "./client-frames.ts";
-import type { Part } from "./hello.ts";
 import { RelayFrame } from "./relay-frames.ts";
 
 /** Why a frame could not be read. */
