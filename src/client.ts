@@ -6,12 +6,13 @@ import type { JsonObject } from "./model/json.ts";
 import { readObject } from "./session/session-arguments.ts";
 import { SyncedSession } from "./session/synced-session.ts";
 import type { LocalDatabase } from "./store/database.ts";
-import { eraseAll, wipeWithin } from "./store/erase.ts";
+import { deleteErased, wipe } from "./store/erase.ts";
 import { markHurt, setAsideSessions } from "./store/mend.ts";
 import type { RenewedDatabase } from "./store/renewed-database.ts";
 import { storageError } from "./store/storage-failure.ts";
 import type { SyncRows } from "./store/sync-rows.ts";
 import { toldDatabase } from "./store/told-database.ts";
+import { unwipedDatabase } from "./store/unwiped-database.ts";
 import { ViewCache } from "./store/view-cache.ts";
 import { readArchive, writeArchive } from "./sync/archive.ts";
 import { Catalog } from "./sync/catalog.ts";
@@ -50,6 +51,8 @@ export class Client {
   /** What the relay can never accept. */
   readonly rejected: Rejected;
   readonly #parts: ClientParts;
+  /** The database itself, for whoever wipes it. */
+  readonly #rows: LocalDatabase<SyncRows>;
   readonly #newId: () => string;
   readonly #replicas: Replicas;
   readonly #store: SyncedStore;
@@ -69,8 +72,9 @@ export class Client {
   /** Prefer `openClient`; this takes what it prepares. The database's `begin` must have been read. */
   constructor(parts: ClientParts) {
     const { env, actorId } = parts;
-    const db = toldDatabase(parts.db);
+    const db = toldDatabase(unwipedDatabase(parts.db));
     this.#parts = { ...parts, db };
+    this.#rows = parts.db;
     this.actorId = actorId;
     this.#newId = () => newId({ nowMs: env.clock.now(), bytes: (length) => env.random.bytes(length) });
     this.#board = new StatusBoard(db, parts.storage, env.clock);
@@ -207,15 +211,12 @@ export class Client {
     const { force } = readObject(options, "options");
     // Until the database is open, nobody knows what of it is unsent.
     if (this.status.storage === "blocked" && force !== true) throw storageError("blocked");
-    await this.#board.refresh();
-    const { pending } = this.status;
-    if (pending > 0 && force !== true) return { pending };
-    const { db, env, renewal } = this.#parts;
-    renewal?.forbid();
-    this.#lead.tellWipe();
-    const erased = this.#end(() => eraseAll(db, env.clock), WIPED);
-    await wipeWithin(env.clock, erased);
-    return { pending };
+    const { env, renewal } = this.#parts;
+    return wipe(this.#rows, { clock: env.clock, force: force === true }, () => {
+      renewal?.forbid();
+      this.#lead.tellWipe();
+      return this.#end(() => deleteErased(this.#rows, env.clock), WIPED);
+    });
   }
 
   /** Ends the client in this tab. What is in the outbox stays there for the next one. */

@@ -1,5 +1,6 @@
 import { StorageError } from "../model/errors.ts";
 import type { LocalDatabase, Writer } from "./database.ts";
+import { WIPED_ROW } from "./erase.ts";
 import { countSessions, SESSION_COUNT, takeNumber } from "./session-rows.ts";
 import { SYNC_SCHEMA, SYNC_SCHEMA_VERSION, type SyncRows } from "./sync-rows.ts";
 
@@ -46,6 +47,8 @@ export async function upgradeRows(
   if ((await tx.get("meta", [SESSION_COUNT])) === undefined) await countSessions(tx);
   if (held !== SYNC_SCHEMA_VERSION)
     await tx.put("meta", { key: "schemaVersion", value: SYNC_SCHEMA_VERSION });
+  // What was wiped and is still there, since a tab that hangs kept it from being deleted, begins anew.
+  await tx.delete("meta", WIPED_ROW);
 }
 
 /** 1 → 2: each session's row tells which ops wait. */

@@ -19,7 +19,8 @@ const ANSWER_MS = 1_000;
 
 /**
  * Waits until nothing is pending, the limit has passed, or the signal aborts; tells what is left.
- * @throws StorageError `blocked` when the database could not be opened in that time, `timeout` when it does not answer.
+ * @throws StorageError `blocked` when the database could not be opened in that time, `reset` when it was deleted
+ * meanwhile, `timeout` when it does not answer.
  */
 export async function flush(
   board: StatusBoard,
@@ -53,6 +54,8 @@ export async function flush(
   });
   // What a database holds that is not open yet, nobody knows.
   if (board.status.storage === "blocked") throw storageError("blocked");
+  // Nothing is left where everything was deleted: that is not to be told as if all had gone out.
+  if (board.status.link === "closed" && board.status.storage === "reset") throw storageError("reset");
   await within(clock, ANSWER_MS, board.refresh(), () => {
     throw storageError("timeout");
   });

@@ -1,6 +1,7 @@
 import type { Clock } from "../env/clock.ts";
 import { type HoldfastError, StorageError } from "../model/errors.ts";
 import type { LocalDatabase } from "../store/database.ts";
+import { isWiped } from "../store/erase.ts";
 import { Listeners } from "../store/listeners.ts";
 import { examine, type Findings } from "../store/mend.ts";
 import { hasUnsentState, SESSION_COUNT, unsentSessions } from "../store/session-rows.ts";
@@ -144,7 +145,8 @@ export class StatusBoard {
       while (this.#stale.size > 0) {
         sessions = [...this.#stale];
         this.#stale.clear();
-        const rejected = await this.#db.read(["sessions", "state", "rejected"], async (tx) => {
+        const rejected = await this.#db.read(["sessions", "state", "rejected", "meta"], async (tx) => {
+          if (await isWiped(tx)) return undefined;
           for (const session of sessions) {
             const pending = (await tx.get("sessions", [session]))?.view.pending ?? 0;
             if (pending > 0) this.#ops.set(session, pending);
@@ -154,6 +156,8 @@ export class StatusBoard {
           }
           return (await tx.list("rejected")).length;
         });
+        // Deleted is not sent: the last counts stand until this tab, too, is told.
+        if (rejected === undefined) return;
         let pending = this.#unsent.size;
         for (const ops of this.#ops.values()) pending += ops;
         this.set({ pending, rejected });

@@ -1,8 +1,15 @@
 import type { Clock } from "../env/clock.ts";
-import { ConflictError, HoldfastError, RejectedError, StorageError } from "../model/errors.ts";
+import {
+  ConflictError,
+  HoldfastError,
+  RejectedError,
+  StorageError,
+  type StorageErrorReason,
+} from "../model/errors.ts";
 import type { JsonObject } from "../model/json.ts";
 import { EMPTY_REVISION, type Revision } from "../model/revision.ts";
 import type { LocalDatabase } from "../store/database.ts";
+import { isWiped } from "../store/erase.ts";
 import type { Generation } from "../store/live-store.ts";
 import type { PendingOp, SessionRow, SyncRows } from "../store/sync-rows.ts";
 
@@ -21,18 +28,30 @@ export interface Connected {
 /** How long after a failed read it is tried again. */
 const AGAIN_MS = 1_000;
 
+/** After these a database that is open stays unusable in this page. */
+const LOST: ReadonlySet<StorageErrorReason> = new Set(["upgrade-required", "reset", "closed"]);
+
 interface Waiting {
   readonly clock: Clock;
   readonly connected: Connected;
 }
 
-/** Reads what was committed, however long the storage fails: a write that is told as failed has left nothing (H1). */
+/**
+ * Reads what was committed, however long the storage fails: a write that is told as failed has left nothing (H1).
+ * @throws HoldfastError `closed` when this page never reads it again: what was written is kept, and its next client has it.
+ */
 export async function untilRead<T>({ clock, connected }: Waiting, read: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
       return await read();
     } catch (error) {
       if (!(error instanceof StorageError) || connected.closed) throw error;
+      if (LOST.has(error.reason)) {
+        throw closed(
+          "The write is kept on this device, but this page cannot read it any more: reload",
+          error,
+        );
+      }
       await new Promise<void>((resolve) => void clock.after(AGAIN_MS, resolve));
     }
   }
@@ -47,7 +66,8 @@ export async function untilConfirmed(
     (wake) => watchBoth(db, connected, { id, wake }),
     () =>
       untilRead({ clock, connected }, () =>
-        db.read(["outbox", "rejected"], async (tx) => {
+        db.read(["outbox", "rejected", "meta"], async (tx) => {
+          if (await isWiped(tx)) throw closed("Another tab logged out before the relay confirmed the write");
           if ((await tx.list("outbox", { by: "op", prefix: [opId], limit: 1 })).length > 0) {
             if (!connected.closed) return undefined;
             throw closed(
@@ -93,8 +113,8 @@ export function closedTooSoon(): HoldfastError {
   return closed("The client was closed before the session had arrived");
 }
 
-function closed(message: string): HoldfastError {
-  return new HoldfastError(message, { code: "closed" });
+function closed(message: string, cause?: unknown): HoldfastError {
+  return new HoldfastError(message, { code: "closed", cause });
 }
 
 function watchBoth(
