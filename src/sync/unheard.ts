@@ -34,7 +34,11 @@ export class Unheard {
 
   /** Anything may have changed: all that is open here or known to be unsent is looked at again. */
   everything(): void {
-    this.#tell([...this.#options.open(), ...this.#unsent.keys()]);
+    // Not of the outbox: what is to be sent is found by looking.
+    this.#tell(
+      [...this.#options.open(), ...this.#unsent.keys()],
+      SESSION_TABLES.filter((table) => table !== "outbox"),
+    );
     this.#look();
   }
 
@@ -67,8 +71,8 @@ export class Unheard {
     );
   }
 
-  #tell(sessions: readonly string[]): void {
-    this.#options.db.tell({ tables: new Set(SESSION_TABLES), sessions: new Set(sessions) });
+  #tell(sessions: readonly string[], tables: readonly string[] = SESSION_TABLES): void {
+    this.#options.db.tell({ tables: new Set(tables), sessions: new Set(sessions) });
   }
 }
 

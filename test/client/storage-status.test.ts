@@ -8,6 +8,7 @@ import { MemoryDisk } from "../../src/store/memory-disk.ts";
 import { SYNC_SCHEMA, type SyncRows } from "../../src/store/sync-rows.ts";
 import type { StorageNews } from "../../src/sync/status.ts";
 import { testEnvironment } from "../../src/testing/environment.ts";
+import { TestPage } from "../../src/testing/page.ts";
 import { ACTOR } from "../sim/device.ts";
 import { begin, say } from "./setting.ts";
 
@@ -20,7 +21,8 @@ function browser(answers: { before: boolean; asked: () => Promise<boolean> }) {
       return answers.asked();
     },
   };
-  return { env: testEnvironment({ persistence }), asked: () => asked };
+  const page = new TestPage();
+  return { env: testEnvironment({ persistence, page }), page, asked: () => asked };
 }
 
 const open = (env: ReturnType<typeof testEnvironment>) =>
@@ -32,10 +34,15 @@ const open = (env: ReturnType<typeof testEnvironment>) =>
 describe("what the status says of the storage", () => {
   test("[H12, C50] the browser is asked to keep the data once, after the first real write, and its word is told", async () => {
     for (const kept of [true, false]) {
-      const { env, asked } = browser({ before: false, asked: async () => kept });
+      const { env, page, asked } = browser({ before: false, asked: async () => kept });
       const client = await open(env);
       await env.clock.advance(10_000);
       expect([client.status.storage, asked()]).toEqual(["best-effort", 0]);
+      // Nor when the page is seen again, though anything may have changed.
+      client.session("talk");
+      for (const signal of ["hidden", "visible"] as const) page.signal(signal);
+      await env.clock.advance(10_000);
+      expect(asked()).toBe(0);
       for (let n = 0; n < 3; n++) await client.session("talk").append({ messages: [say(`${n}`)] });
       await env.clock.advance(0);
       expect([client.status.storage, asked()]).toEqual([kept ? "persisted" : "best-effort", 1]);
