@@ -3,7 +3,7 @@ import type { Writer } from "./database.ts";
 import { type Outcome, rejectOp, type Surroundings } from "./outcome.ts";
 import { takeNumber } from "./session-rows.ts";
 import { applyChanges, clientNumber, diffState, readState } from "./state-document.ts";
-import type { SessionRow, SyncRows } from "./sync-rows.ts";
+import type { OpState, SessionRow, SyncRows } from "./sync-rows.ts";
 
 /**
  * What the relay had not acknowledged of the state of a session that was deleted is set aside as an op that would make it
@@ -25,13 +25,19 @@ export async function setAsideState(
   for (const row of unsent) applyUpdate(doc, row.update);
   const leaves = diffState(before, readState(doc));
   doc.destroy();
-  const anew = new Doc();
-  anew.clientID = clientNumber(around.newId());
-  // Undefined where things were only removed: they are gone.
-  const update = applyChanges(anew, leaves);
-  anew.destroy();
-  if (update === undefined) return;
+  const state = stateAnew(leaves, around.newId());
+  // Where things were only removed: they are gone.
+  if (state === undefined) return;
   const named = { session, n: await takeNumber(tx), opId: around.newId(), incarnation, at: around.at };
-  const op = { kind: "append", ...named, messages: [], expected: null, state: { update, leaves } } as const;
+  const op = { kind: "append", ...named, messages: [], expected: null, state } as const;
   await rejectOp(tx, op, why, outcome, around);
+}
+
+/** The changes as they are made on an empty state: an update that rests on nothing. Undefined when they only remove. */
+export function stateAnew(leaves: OpState["leaves"], id: string): OpState | undefined {
+  const doc = new Doc();
+  doc.clientID = clientNumber(id);
+  const update = applyChanges(doc, leaves);
+  doc.destroy();
+  return update === undefined ? undefined : { update, leaves };
 }

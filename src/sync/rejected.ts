@@ -5,6 +5,7 @@ import { EMPTY_REVISION } from "../model/revision.ts";
 import type { LocalDatabase } from "../store/database.ts";
 import { type Draft, enqueue } from "../store/enqueue.ts";
 import { SESSION_TABLES, type SessionOnDisk } from "../store/session-rows.ts";
+import { stateAnew } from "../store/state-aside.ts";
 import { parseLog } from "../store/stored-log.ts";
 import type { PendingOp, RejectedRow, SyncRows } from "../store/sync-rows.ts";
 
@@ -52,7 +53,8 @@ export class Rejected {
       const row = await tx.get("rejected", [session, opId]);
       if (row === undefined) throw noSuchOp(opId);
       await tx.delete("rejected", [session, opId]);
-      await enqueue(tx, session, async (found) => again(row, found), this.#made());
+      const made = this.#made();
+      await enqueue(tx, session, async (found) => again(row, found, made.opId), made);
     });
   }
 
@@ -70,8 +72,13 @@ export class Rejected {
   }
 }
 
-function again({ op, messages }: RejectedRow, { row }: SessionOnDisk): Draft {
-  const beside = { state: op.state, metadata: op.metadata };
+function again({ op, messages }: RejectedRow, { row }: SessionOnDisk, opId: string): Draft {
+  // Its update rests on the state of the life it was made for; in another one that never comes.
+  const state =
+    op.state === undefined || op.incarnation === row.incarnation
+      ? op.state
+      : stateAnew(op.state.leaves, opId);
+  const beside = { state, metadata: op.metadata };
   switch (op.kind) {
     case "append":
     case "checkpoint":

@@ -1,19 +1,22 @@
-import { Doc } from "yjs";
+import type { Awareness } from "y-protocols/awareness";
+import type { Doc } from "yjs";
 import { surface } from "../store/listeners.ts";
 
+type Observers = ReadonlyMap<string, Iterable<(...args: unknown[]) => void>>;
+
 /**
- * A document that tells all its observers, whatever one of them throws: Yjs alone would tell none of those behind it, not
- * the one that sends, and after that no observer of any later change.
+ * Has it tell all its observers, whatever one of them throws: left alone, a document would tell none of those behind it,
+ * not the one that sends, and after that no observer of any later change.
  */
-export class SturdyDoc extends Doc {
-  override emit(name: Parameters<Doc["emit"]>[0], args: Parameters<Doc["emit"]>[1]): void {
-    const observers: Iterable<(...args: unknown[]) => void> = this._observers.get(name) ?? [];
-    for (const observer of [...observers]) {
+export function sturdy<T extends Doc | Awareness>(told: T): T {
+  const emit = (name: string, args: readonly unknown[]): void => {
+    for (const observer of [...((told._observers as Observers).get(name) ?? [])]) {
       try {
-        observer(...(args as unknown[]));
+        observer(...args);
       } catch (error) {
         surface(error);
       }
     }
-  }
+  };
+  return Object.assign(told, { emit });
 }

@@ -9,7 +9,7 @@ import type { HeldDocument } from "../store/put-back.ts";
 import { compactState } from "../store/state-compact.ts";
 import { clientNumber, forkWith, readState } from "../store/state-document.ts";
 import type { PendingOp, StateRow, SyncRows } from "../store/sync-rows.ts";
-import { SturdyDoc } from "./state-doc.ts";
+import { sturdy } from "./state-doc.ts";
 
 /** The origin of updates that came from the database and that the relay may not have. */
 const FROM_DISK = Symbol("from disk");
@@ -28,7 +28,7 @@ interface Unsent {
  * the same database is applied to it.
  */
 export class StateReplica {
-  readonly doc: Doc = new SturdyDoc();
+  readonly doc = sturdy(new Doc());
   readonly awareness: Awareness;
   readonly session: string;
   /** Another one for each replica: one that its session's end has overtaken is of another life. */
@@ -72,7 +72,7 @@ export class StateReplica {
     this.session = session;
     this.doc.clientID = clientNumber(newId());
     // Presence goes by the document's number, and keeps the one it finds here.
-    this.awareness = new Awareness(this.doc);
+    this.awareness = sturdy(new Awareness(this.doc));
     this.#life = String(this.doc.clientID);
     this.#failed = events.failed;
     this.#ended = events.ended;

@@ -41,6 +41,29 @@ describe("unsent state of a session that another device deletes", () => {
     await world.during(world.close());
   });
 
+  test("[H10] of an op that was refused with it, too: sent again into another life, its state is not lost", async () => {
+    const { world, a, b } = await begin(2);
+    await world.during(a.session.append({ messages: [say("x")], state: { n: 1, list: ["base"] } }));
+    await world.during(a.client.flush());
+    await world.during(b.session.load());
+    await world.clock.advance(1_000);
+    b.cable.cut();
+    await world.clock.advance(100);
+    const state = { n: 2, list: ["base", "new"], more: true };
+    await world.during(b.session.append({ messages: [say("y")], state }));
+    await world.during(a.client.sessions.delete("talk"));
+    await world.during(a.client.flush());
+    b.cable.heal();
+    b.client.reconnect();
+    await world.clock.advance(30_000);
+    const [op] = await b.client.rejected.list();
+    await world.during(b.client.rejected.retry(op?.opId ?? ""));
+    await world.clock.advance(10_000);
+    for (const { session } of [a, b])
+      expect(await world.during(session.state())).toEqual({ n: 2, list: ["new"], more: true });
+    await world.during(world.close());
+  });
+
   test("[H10] with nothing but removals in it there is nothing to decide about", async () => {
     const { world, b } = await apart((draft) => {
       delete draft.kept;

@@ -130,4 +130,25 @@ describe("observers of a document that throw", () => {
     expect(await world.during(tab.session.state())).toEqual({ first: 1, second: 2 });
     await world.during(Promise.all([away.client.close(), tab.client.close(), world.close()]));
   });
+
+  test("[C4, H12] of types and of presence cost no connection, and no change from the relay", async () => {
+    const uncaught = watchUncaught();
+    const { world, a, tab } = await setting();
+    const connects = tab.cable.connects;
+    tab.session.doc.getMap("state").observe(throwOnce());
+    tab.session.awareness.on("change", throwOnce());
+    await world.during(a.session.load());
+    await world.during(
+      a.session.updateState((draft) => {
+        draft.n = 2;
+      }),
+    );
+    a.session.awareness.setLocalState({ here: true });
+    await world.clock.advance(1_000);
+    expect(uncaught).toHaveBeenCalledTimes(1);
+    expect(await world.during(tab.session.state())).toEqual({ n: 2 });
+    expect([...tab.session.awareness.getStates().values()]).toEqual([{ here: true }]);
+    expect(tab.cable.connects).toBe(connects);
+    await world.during(Promise.all([tab.client.close(), world.close()]));
+  });
 });
