@@ -25,6 +25,7 @@ import { type ClientStatus, StatusBoard, type StorageNews, WIPED, WIPED_ELSEWHER
 import { StreamHub } from "./sync/stream-hub.ts";
 import { SyncedStore } from "./sync/synced-store.ts";
 import { TabLead } from "./sync/tab-lead.ts";
+import { TabPresence } from "./sync/tab-presence.ts";
 import { watchWhole } from "./sync/whole.ts";
 
 /** What a client is made of, once its environment and database are there. */
@@ -59,6 +60,7 @@ export class Client {
   readonly #board: StatusBoard;
   readonly #lead: TabLead;
   readonly #streams: StreamHub;
+  readonly #presence: TabPresence;
   readonly #open = new Set<SyncedSession>();
   readonly #cache = new ViewCache();
   /** What the browser promised of the database. */
@@ -102,10 +104,13 @@ export class Client {
       },
     });
     this.#streams = new StreamHub({ tabs, name, clock: env.clock, newId: this.#newId });
+    this.#presence = new TabPresence({ tabs, name, clock: env.clock, replicas: this.#replicas });
+    this.#board.subscribe(() => this.#presence.leads(this.#board.status.leader));
     this.#store = new SyncedStore({
       actorId,
       db,
       replicas: this.#replicas,
+      presence: this.#presence,
       connected: this.#lead.connection,
       cache: this.#cache,
       clock: env.clock,
@@ -233,6 +238,7 @@ export class Client {
       this.#lead.connection.close();
       await Promise.allSettled([...this.#open].map((session) => session.close()));
       this.#streams.close();
+      this.#presence.close();
       // A step that fails (a listener of a document may throw) keeps none of the others from being taken.
       const steps = [() => this.#lead.leave(), () => this.#replicas.close(), () => this.#lead.close()];
       for (const step of steps) {

@@ -4,6 +4,8 @@ export type { HoldfastProviderProps } from "./holdfast-provider.tsx";
 export { HoldfastProvider } from "./holdfast-provider.tsx";
 export type { MessagesView } from "./use-messages.ts";
 export { useMessages } from "./use-messages.ts";
+export type { PresenceView, Present } from "./use-presence.ts";
+export { usePresence } from "./use-presence.ts";
 export { useSession } from "./use-session.ts";
 export type { SessionStateView } from "./use-session-state.ts";
 export { useSessionState } from "./use-session-state.ts";

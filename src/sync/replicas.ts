@@ -117,6 +117,11 @@ export class Replicas {
     return this.#held.get(session)?.users ?? 0;
   }
 
+  /** Has the watchers look again: who is left may only hold documents for others. */
+  reconsider(): void {
+    this.#listeners.tell();
+  }
+
   /** Told when a session's document opens or closes. */
   watch(listener: () => void): () => void {
     return this.#listeners.add(listener);

@@ -62,6 +62,9 @@ export class StateChannel {
     this.#provider.messageHandlers[CHANNEL_MESSAGE.durable] = (_encoder, decoder) => {
       this.#confirm(readVarUint(decoder));
     };
+    this.#provider.on("status", ({ status }) => {
+      if (status === "connected") announce(awareness);
+    });
     this.#provider.on("sync", (synced: boolean) => {
       if (synced) options.onSynced?.();
     });
@@ -124,6 +127,16 @@ export class StateChannel {
     }
     if (reached !== undefined) this.#options.onDurable(reached);
   }
+}
+
+/** Says who is here on a channel that has just opened. */
+function announce(awareness: Awareness): void {
+  // Where an earlier connection ended, others were told that this client left, one clock ahead of what they had heard.
+  const own = awareness.getLocalState();
+  for (let behind = 2; own !== null && behind > 0; behind -= 1) awareness.setLocalState(own);
+  // The provider announces this tab alone; it speaks for the others of its browser, too.
+  const updated = [...awareness.getStates().keys()].filter((client) => client !== awareness.clientID);
+  if (updated.length > 0) awareness.emit("update", [{ added: [], updated, removed: [] }, "announced"]);
 }
 
 type Polyfill = NonNullable<
