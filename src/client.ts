@@ -7,7 +7,7 @@ import { readObject } from "./session/session-arguments.ts";
 import { SyncedSession } from "./session/synced-session.ts";
 import type { LocalDatabase } from "./store/database.ts";
 import { deleteErased, wipe } from "./store/erase.ts";
-import { markHurt, setAsideSessions } from "./store/mend.ts";
+import { refetchHurt, setAsideSessions } from "./store/mend.ts";
 import type { RenewedDatabase } from "./store/renewed-database.ts";
 import { storageError } from "./store/storage-failure.ts";
 import type { SyncRows } from "./store/sync-rows.ts";
@@ -21,11 +21,11 @@ import { askToKeep } from "./sync/keep.ts";
 import type { TokenSource } from "./sync/link.ts";
 import { Rejected } from "./sync/rejected.ts";
 import { Replicas } from "./sync/replicas.ts";
+import { TabPresence } from "./sync/state-presence.ts";
 import { type ClientStatus, StatusBoard, type StorageNews, WIPED, WIPED_ELSEWHERE } from "./sync/status.ts";
 import { StreamHub } from "./sync/stream-hub.ts";
 import { SyncedStore } from "./sync/synced-store.ts";
 import { TabLead } from "./sync/tab-lead.ts";
-import { TabPresence } from "./sync/tab-presence.ts";
 import { watchWhole } from "./sync/whole.ts";
 
 /** What a client is made of, once its environment and database are there. */
@@ -66,8 +66,6 @@ export class Client {
   /** What the browser promised of the database. */
   #promised: "persisted" | "best-effort" = "best-effort";
   #whole = true;
-  /** Sessions that were found damaged here. */
-  readonly #hurt = new Set<string>();
   readonly #ends: (() => void)[] = [];
   #ending: Promise<void> | undefined;
 
@@ -80,10 +78,8 @@ export class Client {
     this.actorId = actorId;
     this.#newId = () => newId({ nowMs: env.clock.now(), bytes: (length) => env.random.bytes(length) });
     this.#board = new StatusBoard(db, parts.storage, env.clock);
-    this.#replicas = new Replicas(db, this.#newId, {
-      clock: env.clock,
-      failed: (error) => this.#lead.failed(error),
-    });
+    const failed = (error: unknown): void => this.#lead.failed(error);
+    this.#replicas = new Replicas(db, this.#newId, { clock: env.clock, failed });
     const tabs = parts.storage === "memory" ? standaloneTabs() : env.tabs;
     const { url, token, name } = parts;
     this.#lead = new TabLead({
@@ -114,7 +110,7 @@ export class Client {
       connected: this.#lead.connection,
       cache: this.#cache,
       clock: env.clock,
-      hurt: (session) => void this.#mend(session),
+      hurt: refetchHurt(db, failed),
       now: () => this.#now(),
       newId: this.#newId,
     });
@@ -277,19 +273,6 @@ export class Client {
     else {
       const told = lastError instanceof StorageError && lastError.reason === "reset";
       this.#board.set({ storage: this.#promised, lastError: told ? undefined : lastError });
-    }
-  }
-
-  /** Has the session's log fetched again, where the relay has it. Once: what does not help is not done in a loop. */
-  async #mend(session: string): Promise<void> {
-    if (this.#hurt.has(session)) return;
-    this.#hurt.add(session);
-    this.#lead.failed(storageError("corrupt"));
-    try {
-      await this.#parts.db.write(["meta"], (tx) => markHurt(tx, session));
-    } catch (error) {
-      this.#hurt.delete(session);
-      this.#lead.failed(error);
     }
   }
 

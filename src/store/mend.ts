@@ -4,6 +4,7 @@ import { withHead } from "./land.ts";
 import { readMessages, truncateLog } from "./log-rows.ts";
 import { unread } from "./put-back.ts";
 import { countSessions, isCaughtUp, namedIn, putSession, SESSION_TABLES } from "./session-rows.ts";
+import { storageError } from "./storage-failure.ts";
 import { parseLog } from "./stored-log.ts";
 import type { RunRow, SessionRow, SyncRows } from "./sync-rows.ts";
 
@@ -54,8 +55,28 @@ export async function setAsideSessions(
   });
 }
 
+/**
+ * Has the log of a session that was found damaged fetched again, where the relay has it. Once a session: what does not help
+ * is not done in a loop.
+ */
+export function refetchHurt(
+  db: LocalDatabase<SyncRows>,
+  failed: (error: unknown) => void,
+): (session: string) => void {
+  const hurt = new Set<string>();
+  return (session) => {
+    if (hurt.has(session)) return;
+    hurt.add(session);
+    failed(storageError("corrupt"));
+    db.write(["meta"], (tx) => markHurt(tx, session)).catch((error: unknown) => {
+      hurt.delete(session);
+      failed(error);
+    });
+  };
+}
+
 /** Notes that rows of the session's log are missing or cannot be read. */
-export async function markHurt(tx: Writer<SyncRows>, session: string): Promise<void> {
+async function markHurt(tx: Writer<SyncRows>, session: string): Promise<void> {
   await tx.put("meta", { key: HURT + session, value: true });
 }
 

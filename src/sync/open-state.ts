@@ -2,7 +2,7 @@ import type { LocalDatabase } from "../store/database.ts";
 import type { OpenState } from "../store/live-store.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import type { Replicas } from "./replicas.ts";
-import type { TabPresence } from "./tab-presence.ts";
+import type { TabPresence } from "./state-presence.ts";
 
 export interface OpenStateParts {
   readonly replicas: Replicas;

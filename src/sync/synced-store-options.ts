@@ -3,7 +3,7 @@ import type { LocalDatabase } from "../store/database.ts";
 import type { SyncRows } from "../store/sync-rows.ts";
 import type { ViewCache } from "../store/view-cache.ts";
 import type { Replicas } from "./replicas.ts";
-import type { TabPresence } from "./tab-presence.ts";
+import type { TabPresence } from "./state-presence.ts";
 import type { Connected } from "./until.ts";
 
 export interface SyncedStoreOptions {

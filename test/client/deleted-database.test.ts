@@ -107,7 +107,7 @@ describe("a database that is deleted under the running client", () => {
     // The other device saw all of it, once.
     expect(await world.during(textsIn(other.session))).toEqual(["1", "2", "unsent 1", "unsent 2", "after"]);
     expect(await world.during(other.session.state())).toEqual({ n: 2, edited: true });
-    other.session.append({ messages: [say("from there")] });
+    void other.session.append({ messages: [say("from there")] });
     await until("live", () => session.messages.entries.length === 6);
     // And it is all on disk again.
     await world.during(client.close());

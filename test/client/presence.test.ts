@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { presenceView } from "../../src/react/use-presence.ts";
 import type { SyncedSession } from "../../src/session/synced-session.ts";
-import { AFTER_CLOSE_MS, HOLD_MS, SHOWS_MS } from "../../src/sync/tab-presence.ts";
+import { AFTER_CLOSE_MS, HOLD_MS, SHOWS_MS } from "../../src/sync/state-presence.ts";
 import { begin, say } from "./setting.ts";
 
 /** Who else is here, by what they say of themselves. */

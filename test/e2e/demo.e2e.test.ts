@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -10,6 +10,7 @@ import { type DemoServer, serveDemo } from "../../demo/serve.ts";
 import { run } from "../../scripts/run.ts";
 import { type Browser, openChromium } from "../support/chromium.ts";
 import { type CutProxy, openCutProxy } from "../support/cut-proxy.ts";
+import { startDemoAgent } from "../support/demo-agent.ts";
 import { type RelayProcess, startRelayProcess } from "../support/relay-process.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -25,23 +26,6 @@ let site: DemoServer;
 let siteIsDown = false;
 const browsers: Browser[] = [];
 
-function startAgent(): Promise<string> {
-  agent = spawn(process.execPath, ["--import", "tsx", "demo/agent/main.ts"], {
-    cwd: root,
-    env: { ...process.env, HOLDFAST_URL: relay.url, OPENAI_BASE_URL: "", AGENT_WORD_MS: "100" },
-    stdio: ["ignore", "pipe", "inherit"],
-  });
-  return new Promise((resolve, reject) => {
-    let said = "";
-    agent.stdout?.on("data", (chunk: Buffer) => {
-      said += chunk.toString();
-      const address = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
-      if (address !== undefined) resolve(address);
-    });
-    agent.once("exit", (code) => reject(new Error(`The agent ended with ${code}`)));
-  });
-}
-
 const serve = (port = 0): Promise<DemoServer> => serveDemo({ folder, relayUrl: cable.url, agentUrl, port });
 
 beforeAll(async () => {
@@ -56,7 +40,7 @@ beforeAll(async () => {
   if (code !== 0) throw new Error(`vite build ended with ${code}`);
   relay = await startRelayProcess();
   cable = await openCutProxy(relay.port);
-  agentUrl = await startAgent();
+  ({ agent, url: agentUrl } = await startDemoAgent(relay.url));
   site = await serve();
 });
 
@@ -119,9 +103,7 @@ test("[H1, H12] asked and answered; offline two more are written, counted, and k
   await expect.poll(() => deliveries(page)).toEqual(["confirmed"]);
   await quiet(page);
   // The page's shell must be in the browser before its server can go.
-  await page.evaluate(async () => {
-    await navigator.serviceWorker.ready;
-  });
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
   const port = Number(new URL(site.url).port);
 
   cable.cut();
