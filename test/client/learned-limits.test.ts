@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { memoryStorage } from "../../server/storage/memory.ts";
 import { RejectedError } from "../../src/model/errors.ts";
 import { World } from "../sim/world.ts";
+import { watchUncaught } from "../support/uncaught.ts";
 import { begin, replaceRelay, say } from "./setting.ts";
 
 test("[H10] [C27] a state that grows beyond its limit by small edits is refused at the edit that would; smaller ones go on", async () => {
@@ -48,7 +49,8 @@ test("[H9] limits that no relay has told yet refuse nothing: what turns out too 
   await world.during(world.close());
 });
 
-test("[H10] a listener of presence that throws keeps no client from closing", async () => {
+test("[H10] a listener of presence that throws keeps no client from closing, and surfaces as uncaught", async () => {
+  const uncaught = watchUncaught();
   const { world, a } = await begin(1);
   a.session.awareness.setLocalState({ here: true });
   a.session.awareness.on("change", () => {
@@ -56,4 +58,6 @@ test("[H10] a listener of presence that throws keeps no client from closing", as
   });
   await world.during(a.client.close());
   expect(a.client.status.link).toBe("closed");
+  expect(uncaught).toHaveBeenCalled();
+  vi.unstubAllGlobals();
 });

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { MemoryDisk } from "../../src/store/memory-disk.ts";
 import { TestTabs } from "../../src/testing/tabs.ts";
+import { watchUncaught } from "../support/uncaught.ts";
 import { type Faults, faulty, once } from "./faulty-database.ts";
 import { begin, openTab, say } from "./setting.ts";
 
@@ -15,22 +16,6 @@ async function setting() {
   await world.during(tab.client.flush());
   await world.clock.advance(1_000);
   return { world, a, faults, disk, tabs, tab };
-}
-
-/** What surfaces as an uncaught error. */
-function watchUncaught() {
-  const uncaught = vi.fn();
-  const queue = globalThis.queueMicrotask;
-  vi.stubGlobal("queueMicrotask", (run: () => void) => {
-    queue(() => {
-      try {
-        run();
-      } catch (error) {
-        uncaught(error);
-      }
-    });
-  });
-  return uncaught;
 }
 
 afterEach(() => {
